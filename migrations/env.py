@@ -3,7 +3,7 @@
 from alembic import context
 from sqlalchemy import text
 
-from registry.db.schema.tables import metadata
+from registry.db.schema.metadata import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(

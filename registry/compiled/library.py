@@ -35,10 +35,6 @@ def how_to_compile() -> str:
     return f"install {compiler}, then: {sys.executable} -m registry.compiled.compile"
 
 
-def pointers_to(*arrays: npt.NDArray[Any]) -> tuple[ctypes.c_void_p, ...]:
-    return tuple(pointer_to(array) for array in arrays)
-
-
 def pointer_to(array: npt.NDArray[Any]) -> ctypes.c_void_p:
     """Return a pointer to the first item; the caller keeps the array alive."""
     try:

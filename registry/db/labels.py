@@ -20,10 +20,10 @@ from registry.db.sites.former_categories import categories_then
 from registry.reports.labels import (
     Claims,
     LabelledSite,
+    LabelStatement,
     SiteLabel,
-    ToldLabel,
     compare_claims,
-    rank_tellers,
+    rank_statements,
     settle,
 )
 from registry.sites.identifier import format_site_id
@@ -64,7 +64,7 @@ HISTORY = text("""
     ORDER BY label_id DESC LIMIT :most
 """)
 
-# What its teller said last is not said again, nor is nothing where nothing was said.
+# What its author said last is not said again, nor is nothing where nothing was said.
 _SAY = Prepared(
     text("""
     INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, size,
@@ -141,7 +141,7 @@ async def labelled_sites(
     former = await categories_then(connection, at, after=after, last=last)
     labelled = []
     for row in rows:
-        ranked = rank_tellers(statements.get(row.site_id, ()), at)
+        ranked = rank_statements(statements.get(row.site_id, ()), at)
         labelled.append(
             LabelledSite(
                 site_id=format_site_id(row.site_id),
@@ -157,8 +157,8 @@ async def labelled_sites(
 
 async def told_at(
     connection: Connection, at: datetime, site_ids: Sequence[int] | None = None
-) -> dict[int, list[ToldLabel]]:
-    """Return the last statement of each teller of each site, in the order of site ids."""
+) -> dict[int, list[LabelStatement]]:
+    """Return the last statement of each author of each site, in the order of site ids."""
     values: dict[str, Any] = {"at": at}
     if site_ids is not None:
         values["site_ids"] = list(site_ids)
@@ -175,7 +175,7 @@ async def has_site(connection: Connection, site_id: int) -> bool:
 async def put_label(
     connection: Connection,
     site_id: int,
-    statement_label: ToldLabel,
+    statement_label: LabelStatement,
     *,
     statement: bytes,
     record_id: str,
@@ -197,11 +197,11 @@ async def put_label(
 
 async def history_of(
     connection: Connection, site_id: int, at: datetime, most: int
-) -> list[ToldLabel]:
+) -> list[LabelStatement]:
     """All that had been told of a site by then, the newest first."""
     values = {"site_id": site_id, "at": at, "most": most}
     rows = await connection.execute(HISTORY, values)
-    return [_told_label(*columns) for _, *columns in rows]
+    return [_statement(*columns) for _, *columns in rows]
 
 
 async def say_label(
@@ -228,38 +228,38 @@ async def say_label(
 
 
 def _settle(
-    statements: Mapping[int, Sequence[ToldLabel]], at: datetime
+    statements: Mapping[int, Sequence[LabelStatement]], at: datetime
 ) -> dict[int, SiteLabel]:
     return {site_id: settle(several, at) for site_id, several in statements.items()}
 
 
 def _claims(
-    statements: Mapping[int, Sequence[ToldLabel]], at: datetime
+    statements: Mapping[int, Sequence[LabelStatement]], at: datetime
 ) -> dict[int, Claims]:
     compared = (
-        (site_id, compare_claims(rank_tellers(several, at)))
+        (site_id, compare_claims(rank_statements(several, at)))
         for site_id, several in statements.items()
     )
     return {site_id: claims for site_id, claims in compared if claims.stated_twice}
 
 
-def _by_site(rows: Sequence[Any]) -> dict[int, list[ToldLabel]]:
-    labels: dict[int, list[ToldLabel]] = {}
+def _by_site(rows: Sequence[Any]) -> dict[int, list[LabelStatement]]:
+    labels: dict[int, list[LabelStatement]] = {}
     for site_id, *columns in rows:
-        labels.setdefault(site_id, []).append(_told_label(*columns))
+        labels.setdefault(site_id, []).append(_statement(*columns))
     return labels
 
 
-def _told_label(
+def _statement(
     told_by: str,
     told_at: datetime,
     valid_from: datetime,
     observed_on: date | None,
     source: str,
     *stated: Any,
-) -> ToldLabel:
+) -> LabelStatement:
     """The columns behind the site's, in the order of the queries."""
-    return ToldLabel(
+    return LabelStatement(
         label=_label(*stated),
         told_by=told_by,
         told_at=told_at,

@@ -21,11 +21,11 @@ VALID_FOR = timedelta(days=730)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldLabel:
+class LabelStatement:
     """A label and who told it.
 
     told_by: DOCUMENT, REGISTRATION or the auditor's verifier key. told_at: by the
-    teller's own clock. valid_from: since when it is on record here. observed_on: the
+    author's own clock. valid_from: since when it is on record here. observed_on: the
     day for which an auditor's source tells it. source: where it comes from.
     """
 
@@ -96,12 +96,12 @@ _CLAIMS: dict[str, Callable[[Label], str | None]] = {
 FIELDS = tuple(_CLAIMS)
 
 
-def settle(labels: Iterable[ToldLabel], at: datetime) -> SiteLabel:
-    """Return what counts at an instant. labels: of one site, the newest of each teller."""
-    ranked = rank_tellers(labels, at)
+def settle(labels: Iterable[LabelStatement], at: datetime) -> SiteLabel:
+    """Return what counts at an instant. labels: of one site, the newest of each author."""
+    ranked = rank_statements(labels, at)
     if len(ranked) == 1:
         return _alone(ranked[0])
-    counted: list[ToldLabel] = []
+    counted: list[LabelStatement] = []
 
     def first(field: Callable[[Label], Value | None]) -> Value | None:
         for label in ranked:
@@ -125,7 +125,9 @@ def settle(labels: Iterable[ToldLabel], at: datetime) -> SiteLabel:
     )
 
 
-def rank_tellers(labels: Iterable[ToldLabel], at: datetime) -> list[ToldLabel]:
+def rank_statements(
+    labels: Iterable[LabelStatement], at: datetime
+) -> list[LabelStatement]:
     """Return labels that count at an instant, the weightiest first."""
     counting = [label for label in labels if _counts(label, at)]
     if len(counting) > 1:  # mostly a site alone speaks of itself
@@ -133,7 +135,7 @@ def rank_tellers(labels: Iterable[ToldLabel], at: datetime) -> list[ToldLabel]:
     return counting
 
 
-def find_contradictions(ranked: Sequence[ToldLabel]) -> tuple[ClaimConflict, ...]:
+def find_contradictions(ranked: Sequence[LabelStatement]) -> tuple[ClaimConflict, ...]:
     """Return fields that two tellers state differently, the claim that counts first."""
     return tuple(
         ClaimConflict(field=field, values=stated)
@@ -142,7 +144,7 @@ def find_contradictions(ranked: Sequence[ToldLabel]) -> tuple[ClaimConflict, ...
     )
 
 
-def compare_claims(ranked: Sequence[ToldLabel]) -> Claims:
+def compare_claims(ranked: Sequence[LabelStatement]) -> Claims:
     """Return the claims on a site. ranked: its labels that count."""
     twice = [(field, stated) for field, stated in _stated(ranked) if len(stated) > 1]
     if not twice:
@@ -151,10 +153,10 @@ def compare_claims(ranked: Sequence[ToldLabel]) -> Claims:
     return Claims(tuple(field for field, _ in twice), differing)
 
 
-_Stated = tuple[tuple[str, str], ...]  # teller's kind, claim
+_Stated = tuple[tuple[str, str], ...]  # author's kind, claim
 
 
-def _stated(ranked: Sequence[ToldLabel]) -> Iterator[tuple[str, _Stated]]:
+def _stated(ranked: Sequence[LabelStatement]) -> Iterator[tuple[str, _Stated]]:
     for field, claim_of in _CLAIMS.items():
         claims = ((label.kind, claim_of(label.label)) for label in ranked)
         yield field, tuple((kind, claim) for kind, claim in claims if claim is not None)
@@ -164,7 +166,7 @@ def _differ(stated: _Stated) -> bool:
     return len({claim for _, claim in stated}) > 1
 
 
-def _alone(stated: ToldLabel) -> SiteLabel:
+def _alone(stated: LabelStatement) -> SiteLabel:
     label = stated.label
     if label == _NOTHING:
         return UNTOLD
@@ -178,13 +180,13 @@ def _alone(stated: ToldLabel) -> SiteLabel:
     )
 
 
-def _counts(stated: ToldLabel, at: datetime) -> bool:
+def _counts(stated: LabelStatement, at: datetime) -> bool:
     if stated.observed_on is None:
         return True
     return stated.observed_on > (at - VALID_FOR).date()
 
 
-def _weight(stated: ToldLabel) -> tuple[int, date, datetime, str]:
+def _weight(stated: LabelStatement) -> tuple[int, date, datetime, str]:
     """Weigh among auditors the later observation, then the later word."""
     order = (DOCUMENT, REGISTRATION, AUDITOR).index(stated.kind)
     return order, stated.observed_on or date.min, stated.told_at, stated.told_by

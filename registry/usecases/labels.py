@@ -17,7 +17,7 @@ from registry.records.labelling import (
 )
 from registry.records.record import label_record
 from registry.records.refusals import LABEL_INVALID
-from registry.reports.labels import VALID_FOR, ToldLabel
+from registry.reports.labels import VALID_FOR, LabelStatement
 from registry.sites.identifier import parse_site_id
 from registry.sites.label import format_percent
 from registry.usecases.ids import IdSource
@@ -54,7 +54,7 @@ async def accept_label(
     site_id = parse_site_id(labelling.site_id)
     if not await labels.has_site(connection, site_id):
         raise NotFound(SITE_UNKNOWN, "no site has this id", pointer="/site")
-    label = ToldLabel(
+    label = LabelStatement(
         label=labelling.label,
         told_by=labelling.auditor,
         told_at=labelling.told_at,

@@ -28,7 +28,7 @@ from tests.unit.reports.archive.archived import (
     disclosures,
     labelling,
     played,
-    told_label,
+    statement,
     told_labels,
 )
 
@@ -84,11 +84,11 @@ def honest(registry):
 
 
 def changed(registry):
-    registry.say(AT, told_label(labelling(AT, Label(size="large")), registry.town.now))
+    registry.say(AT, statement(labelling(AT, Label(size="large")), registry.town.now))
 
 
 def invented(registry):
-    registry.say(OTHER, told_label(labelling(OTHER, MICRO), registry.town.now))
+    registry.say(OTHER, statement(labelling(OTHER, MICRO), registry.town.now))
 
 
 def withheld(registry):
@@ -103,7 +103,7 @@ def forged(registry):
     text = labelling(OTHER, MICRO)
     signed = SignedLabelling(labelling=text, signature=bytes(64))
     registry.town.log(label_record(**registry.town.head, signed=signed))
-    registry.say(OTHER, told_label(text, registry.town.now))
+    registry.say(OTHER, statement(text, registry.town.now))
 
 
 DISHONEST = [

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from crawler import trace
 from registry.cli.service.crawling import progress_table
-from registry.cli.service.tracing import Teller, duration
+from registry.cli.service.tracing import TraceWriter, duration
 from registry.errors import Problem
 from registry.terminal.printable import printable
 
@@ -77,13 +77,13 @@ EVENTS: tuple[trace.Event, ...] = (
 )
 
 
-def printed(*events: trace.Event, teller: Teller | None = None) -> str:
+def printed(*events: trace.Event, writer: TraceWriter | None = None) -> str:
     """On a terminal with colours, which rich is then told to leave out."""
     out = io.StringIO()
     console = Console(file=out, width=10_000, no_color=True, color_system=None)
-    teller = teller or Teller()
+    writer = writer or TraceWriter()
     for event in events:
-        for line in teller.lines(msgspec.to_builtins(event)):
+        for line in writer.lines(msgspec.to_builtins(event)):
             console.print(line, soft_wrap=True)
     return out.getvalue()
 
@@ -122,7 +122,7 @@ def test_names_of_events_are_stable() -> None:
 
 
 def test_an_event_of_a_newer_crawler_is_passed_over() -> None:
-    assert list(Teller().lines({"event": "dreamt", "of": "sheep"})) == []
+    assert list(TraceWriter().lines({"event": "dreamt", "of": "sheep"})) == []
 
 
 def test_what_the_dns_says_is_told_again_only_if_it_is_something_else() -> None:

@@ -20,7 +20,7 @@ from crawler.robots.robots_cache import RobotsCache
 from registry.db.engine.engines import Connection, Engine, Role
 from registry.db.registration import registrations
 from registry.db.registration.registrations import Registration
-from registry.db.schema.tables import metadata
+from registry.db.schema.metadata import metadata
 from registry.db.sites import listed_sites as sites
 from registry.identity.keys.key_source import (
     KeyReference,

@@ -16,17 +16,9 @@ from registry.db.schema import (
     tables,
     webhook_tables,
 )
+from registry.db.schema.metadata import metadata
 
-(METADATA,) = {
-    module.metadata
-    for module in (
-        answer_tables,
-        operator_tables,
-        report_tables,
-        tables,
-        webhook_tables,
-    )
-}
+DECLARED_IN = (answer_tables, operator_tables, report_tables, tables, webhook_tables)
 SCHEMAS = ("registry", "audit", "disclosure")
 
 
@@ -49,7 +41,7 @@ def differences(connection: Connection) -> list[object]:
             "include_name": _is_declared,
         },
     )
-    result = compare_metadata(context, METADATA)
+    result = compare_metadata(context, metadata)
     return [item for item in result if item[0] not in {"remove_index", "add_index"}]
 
 

@@ -23,7 +23,7 @@ from rich.text import Text
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.database import reached_database
 from registry.cli.service.supervise import end_with_parent
-from registry.cli.service.tracing import Teller, duration
+from registry.cli.service.tracing import TraceWriter, duration
 from registry.observability import configure_logging
 from registry.settings import Settings, as_environment
 from registry.terminal.output import console
@@ -113,18 +113,18 @@ def _crawler(
 
 
 def _visit(settings: Settings, arguments: list[str], *, as_json: bool) -> int:
-    teller = Teller()
+    writer = TraceWriter()
     with _crawler(settings, *arguments) as process:
-        for event, line in _told_by(process):
+        for event, line in _events_of(process):
             if as_json:
                 click.echo(line, nl=False)
                 continue
-            for text in teller.lines(event):
+            for text in writer.lines(event):
                 console.print(text, soft_wrap=True)
     return process.returncode
 
 
-def _told_by(process: subprocess.Popen[str]) -> Iterator[tuple[dict[str, Any], str]]:
+def _events_of(process: subprocess.Popen[str]) -> Iterator[tuple[dict[str, Any], str]]:
     if process.stdout is None:
         raise RuntimeError("its output was not asked for")
     for line in process.stdout:
@@ -144,7 +144,7 @@ def _run(settings: Settings, *, as_json: bool) -> int:
     ):
         if live:
             threading.Thread(target=_show_log, args=(process,), daemon=True).start()
-        for number, (figures, line) in enumerate(_told_by(process)):
+        for number, (figures, line) in enumerate(_events_of(process)):
             if live:
                 live.update(progress_table(figures))
             elif as_json:

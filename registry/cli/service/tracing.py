@@ -25,7 +25,7 @@ def duration(seconds: float) -> str:
     return f"{round(seconds)} s"
 
 
-class Teller:
+class TraceWriter:
     """Turns events into lines; remembers what need not be said again."""
 
     def __init__(self) -> None:

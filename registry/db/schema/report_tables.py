@@ -10,40 +10,34 @@ from sqlalchemy import (
     Identity,
     Integer,
     LargeBinary,
-    Table,
     Text,
     UniqueConstraint,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.db.schema.column_types import RecordId
-from registry.db.schema.metadata import instant, metadata
+from registry.db.schema.metadata import audit_table, disclosure_table, instant
 
-kept_report = Table(
+kept_report = audit_table(
     "kept_report",
-    metadata,
     Column("month", Date, primary_key=True),
     Column("record_id", RecordId, nullable=False),
     instant("made_at"),
     UniqueConstraint("record_id", name="kept_report_record_id_key"),
-    schema="audit",
 )
 
-kept_form = Table(
+kept_form = audit_table(
     "kept_form",
-    metadata,
     Column("month", Date, ForeignKey("audit.kept_report.month"), primary_key=True),
     Column("form", Text, primary_key=True),
     Column("body", LargeBinary, nullable=False),
     Column("signature", Text, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("size", Integer, nullable=False),
-    schema="audit",
 )
 
-invariance_run = Table(
+invariance_run = audit_table(
     "invariance_run",
-    metadata,
     Column("day", Date, primary_key=True),
     instant("finished_at"),
     Column("generation", Text, nullable=False),
@@ -57,57 +51,46 @@ invariance_run = Table(
     Column("rate_at_most", Float, nullable=False),
     Column("tallies", JSONB, nullable=False),
     Column("examples", JSONB, nullable=False),
-    schema="audit",
 )
 
-exposure_day = Table(
+exposure_day = audit_table(
     "exposure_day",
-    metadata,
     Column("day", Date, primary_key=True),
     Column("record_id", RecordId, nullable=False),
     instant("made_at"),
     Column("body", LargeBinary, nullable=False),
     Column("signature", Text, nullable=False),
     UniqueConstraint("record_id", name="exposure_day_record_id_key"),
-    schema="audit",
 )
 
-site_exposure = Table(
+site_exposure = audit_table(
     "site_exposure",
-    metadata,
     Column("site_id", BigInteger, primary_key=True, autoincrement=False),
     Column("day", Date, primary_key=True),
     Column("appearances", BigInteger, nullable=False),
     Column("attention", BigInteger, nullable=False),
     Column("selections", BigInteger, nullable=False),
-    schema="audit",
 )
 
-made_archive = Table(
+made_archive = audit_table(
     "made_archive",
-    metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     instant("made_at"),
     instant("start_at"),
     instant("end_at"),
     Column("folder", Text, nullable=False),
     instant("finished_at", nullable=True),
-    schema="audit",
 )
 
-dropped_month = Table(
+dropped_month = audit_table(
     "dropped_month",
-    metadata,
     Column("month", Date, primary_key=True),
     instant("dropped_at"),
-    schema="audit",
 )
 
-former_category = Table(
+former_category = disclosure_table(
     "former_category",
-    metadata,
     Column("site_id", BigInteger, primary_key=True, autoincrement=False),
     Column("until", DateTime(timezone=True), primary_key=True),
     Column("category", Text, nullable=False),
-    schema="disclosure",
 )

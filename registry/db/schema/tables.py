@@ -18,7 +18,6 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     SmallInteger,
-    Table,
     Text,
     UniqueConstraint,
     text,
@@ -26,8 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.db.schema.column_types import Packed, RecordId, Xid8
+from registry.db.schema.metadata import audit_table, disclosure_table, registry_table
 from registry.db.schema.metadata import instant as _instant
-from registry.db.schema.metadata import metadata
 
 
 def _site_key() -> Column[int]:
@@ -72,9 +71,8 @@ jsonb_insert(
 """
 """Part of a listing that answers show; its kilobytes are not read for it."""
 
-site = Table(
+site = registry_table(
     "site",
-    metadata,
     Column("site_id", BigInteger, primary_key=True),
     Column("host", Text, nullable=False, unique=True),
     Column("registrable_domain", Text, nullable=False),
@@ -97,24 +95,20 @@ site = Table(
     Column("moderated", Text),
     _change_xid(),
     Column("short", JSONB, Computed(SHORT, persisted=True)),
-    schema="registry",
 )
 
-site_profile = Table(
+site_profile = registry_table(
     "site_profile",
-    metadata,
     _site_key(),
     Column("listed", Boolean, nullable=False),
     Column("profile", LargeBinary, nullable=False),
     Column("policy", Text, nullable=False),
     _change_xid(),
     Column("features", LargeBinary, nullable=False),
-    schema="registry",
 )
 
-site_key = Table(
+site_key = registry_table(
     "site_key",
-    metadata,
     _site_key(),
     Column("source", Text, primary_key=True),
     Column("kid", Text, primary_key=True),
@@ -123,23 +117,19 @@ site_key = Table(
     Column("standing", Text, nullable=False),
     _instant("last_seen_at"),
     _instant("missed_at", nullable=True),
-    schema="registry",
 )
 
-challenge = Table(
+challenge = registry_table(
     "challenge",
-    metadata,
     Column("host", Text, primary_key=True),
     Column("nonce", Text, primary_key=True),
     _instant("issued_at"),
     _instant("expires_at"),
     _instant("used_at", nullable=True),
-    schema="registry",
 )
 
-registration = Table(
+registration = registry_table(
     "registration",
-    metadata,
     Column("registration_id", Text, primary_key=True),
     Column("host", Text, nullable=False),
     Column("act", Text, nullable=False),
@@ -155,12 +145,10 @@ registration = Table(
     _instant("submitted_at"),
     _instant("decided_at", nullable=True),
     *_lease(),
-    schema="registry",
 )
 
-document = Table(
+document = registry_table(
     "document",
-    metadata,
     _site_key(),
     Column("url", Text, primary_key=True),
     Column("version", Integer, primary_key=True),
@@ -178,12 +166,10 @@ document = Table(
     _instant("first_fetched_at"),
     _instant("fetched_at"),
     _instant("retired_at", nullable=True),
-    schema="registry",
 )
 
-task = Table(
+task = registry_table(
     "task",
-    metadata,
     _site_key(),
     Column("kind", Text, primary_key=True),
     Column("failures", Integer, nullable=False, server_default=text("0")),
@@ -196,29 +182,23 @@ task = Table(
     _instant("hinted_at", nullable=True),
     _instant("not_before", nullable=True),
     Column("standing", JSONB, nullable=False, server_default=text("'{}'")),
-    schema="registry",
 )
 
-heartbeat = Table(
+heartbeat = registry_table(
     "heartbeat",
-    metadata,
     Column("part", Text, primary_key=True),
     _instant("beat_at"),
-    schema="registry",
 )
 
-refresh = Table(
+refresh = registry_table(
     "refresh",
-    metadata,
     _site_key(),
     _instant("issued_at"),
     _instant("paid_until"),
-    schema="registry",
 )
 
-notice = Table(
+notice = registry_table(
     "notice",
-    metadata,
     _site_key(),
     Column("notice_id", BigInteger, Identity(always=True), primary_key=True),
     _instant("noted_at"),
@@ -227,22 +207,18 @@ notice = Table(
     Column("fix", Text, nullable=False),
     Column("url", Text),
     Column("problem", Text),
-    schema="registry",
 )
 
-probe = Table(
+probe = registry_table(
     "probe",
-    metadata,
     _site_key(),
     Column("observed_at", DateTime(timezone=True), primary_key=True),
     Column("outcome", Text, nullable=False),
     Column("elapsed_ms", Integer, nullable=False),
-    schema="registry",
 )
 
-label = Table(
+label = disclosure_table(
     "label",
-    metadata,
     Column("site_id", BigInteger, primary_key=True, autoincrement=False),
     Column("label_id", BigInteger, Identity(always=True), primary_key=True),
     Column("told_by", Text, nullable=False),
@@ -257,55 +233,45 @@ label = Table(
     Column("statement", LargeBinary),
     Column("record_id", RecordId),
     UniqueConstraint("statement", name="label_statement_key"),
-    schema="disclosure",
 )
 
-pending = Table(
+pending = audit_table(
     "pending",
-    metadata,
     Column("position", BigInteger, Identity(always=True), primary_key=True),
     Column("record_id", RecordId, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
     Column("body", Packed, nullable=False),
     Column("leaf_hash", LargeBinary, nullable=False),
     _instant("accepted_at"),
-    schema="audit",
 )
 
-entry = Table(
+entry = audit_table(
     "entry",
-    metadata,
     Column("leaf_index", BigInteger, primary_key=True, autoincrement=False),
     Column("record_id", RecordId, nullable=False),
     Column("kind", Text, nullable=False),
     Column("body", Packed, nullable=False),
     Column("leaf_hash", LargeBinary, nullable=False),
     _instant("accepted_at"),
-    schema="audit",
 )
 
-tile_hash = Table(
+tile_hash = audit_table(
     "tile_hash",
-    metadata,
     Column("level", SmallInteger, primary_key=True, autoincrement=False),
     Column("position", BigInteger, primary_key=True, autoincrement=False),
     Column("hash", LargeBinary, nullable=False),
-    schema="audit",
 )
 
-checkpoint = Table(
+checkpoint = audit_table(
     "checkpoint",
-    metadata,
     Column("size", BigInteger, primary_key=True, autoincrement=False),
     Column("root", LargeBinary, nullable=False),
     Column("note", Text, nullable=False),
     _instant("published_at"),
-    schema="audit",
 )
 
-ranking = Table(
+ranking = audit_table(
     "ranking",
-    metadata,
     Column("record_id", RecordId, primary_key=True),
     _instant("accepted_at"),
     Column("operator", Text, nullable=False),
@@ -322,77 +288,62 @@ ranking = Table(
     Column("scores", LargeBinary),
     Column("terms", LargeBinary),
     Column("answer", LargeBinary),
-    schema="audit",
 )
 
-selection = Table(
+selection = audit_table(
     "selection",
-    metadata,
     Column("ranking_id", RecordId, primary_key=True),
     Column("record_id", RecordId, nullable=False),
     Column("site_id", BigInteger),
     _instant("accepted_at"),
     Column("choice", LargeBinary),
-    schema="audit",
 )
 
-attestation = Table(
+attestation = audit_table(
     "attestation",
-    metadata,
     Column("digest", LargeBinary, primary_key=True),
     Column("record_id", RecordId, nullable=False),
     _instant("accepted_at"),
-    schema="audit",
 )
 
-day_seed = Table(
+day_seed = audit_table(
     "day_seed",
-    metadata,
     Column("day", Date, primary_key=True),
     Column("secret", LargeBinary, nullable=False),
     Column("commitment_id", RecordId, nullable=False),
     Column("reveal_id", RecordId),
-    schema="audit",
 )
 
-policy = Table(
+policy = audit_table(
     "policy",
-    metadata,
     Column("digest", Text, primary_key=True),
     Column("code", Text, primary_key=True),
     Column("body", LargeBinary, nullable=False),
     Column("record_id", RecordId, nullable=False),
     _instant("effective_at"),
-    schema="audit",
 )
 
-cosignature = Table(
+cosignature = audit_table(
     "cosignature",
-    metadata,
     Column("size", BigInteger, primary_key=True, autoincrement=False),
     Column("witness", Text, primary_key=True),
     Column("line", Text, nullable=False),
     _instant("cosigned_at"),
-    schema="audit",
 )
 
-erasure = Table(
+erasure = audit_table(
     "erasure",
-    metadata,
     Column("record_id", RecordId, primary_key=True),
     Column("first_index", BigInteger, nullable=False),
     Column("last_index", BigInteger, nullable=False),
     Column("is_scheduled", Boolean, nullable=False),
     _instant("erased_at"),
     UniqueConstraint("first_index", "is_scheduled", name="erasure_once"),
-    schema="audit",
 )
 
-erased_page = Table(
+erased_page = audit_table(
     "erased_page",
-    metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("relation", Text, nullable=False),
     Column("page", BigInteger, nullable=False),
-    schema="audit",
 )

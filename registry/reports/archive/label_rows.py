@@ -1,4 +1,4 @@
-"""The labels of an archive: what each teller had told last of each site by its end.
+"""The labels of an archive: what each author had told last of each site by its end.
 
 From them follows which label counts and where tellers contradict each other
 (`fairness.labels`); an auditor's is held against his statement in the log. Sources of
@@ -17,7 +17,7 @@ from registry.errors import Refused
 from registry.records.labelling import digest_source
 from registry.reports.archive.instants import format_naive, instant_of
 from registry.reports.archive.refusals import ARCHIVE_DAMAGED
-from registry.reports.labels import AUDITOR, ToldLabel
+from registry.reports.labels import AUDITOR, LabelStatement
 from registry.sites.label import Independence, Label, Size
 
 if TYPE_CHECKING:
@@ -57,30 +57,30 @@ class _Row(msgspec.Struct, array_like=True, gc=False):
 
 
 def label_lines(
-    labels: Mapping[int, Sequence[ToldLabel]],
+    labels: Mapping[int, Sequence[LabelStatement]],
 ) -> Iterator[dict[str, object]]:
-    """Yield lines in the order in which they are read: by site, then by teller."""
+    """Yield lines in the order in which they are read: by site, then by author."""
     for site_id in sorted(labels):
-        for told_label in sorted(labels[site_id], key=attrgetter("told_by")):
-            label = told_label.label
-            is_signed = told_label.kind == AUDITOR
+        for statement in sorted(labels[site_id], key=attrgetter("told_by")):
+            label = statement.label
+            is_signed = statement.kind == AUDITOR
             yield {
                 "site_id": site_id,
-                "told_by": told_label.told_by,
-                "told_at": format_naive(told_label.told_at),
-                "valid_from": format_naive(told_label.valid_from),
-                "observed_on": told_label.observed_on,
+                "told_by": statement.told_by,
+                "told_at": format_naive(statement.told_at),
+                "valid_from": format_naive(statement.valid_from),
+                "observed_on": statement.observed_on,
                 "size": label.size,
                 "independence": label.independence,
                 "chain": label.chain,
                 "commission_percent": label.commission_percent,
                 "source": (
-                    digest_source(told_label.source) if is_signed else told_label.source
+                    digest_source(statement.source) if is_signed else statement.source
                 ),
             }
 
 
-def read_labels(duck: "Duck") -> Iterator[tuple[int, list[ToldLabel]]]:
+def read_labels(duck: "Duck") -> Iterator[tuple[int, list[LabelStatement]]]:
     """Yield the labels of each site that has any, in the order of ids.
 
     Until it is exhausted nothing else is to be asked of this connection. Raises: Refused.
@@ -89,7 +89,7 @@ def read_labels(duck: "Duck") -> Iterator[tuple[int, list[ToldLabel]]]:
         yield site_id, [label for _, label in rows]
 
 
-def _read_rows(duck: "Duck") -> Iterator[tuple[int, ToldLabel]]:
+def _read_rows(duck: "Duck") -> Iterator[tuple[int, LabelStatement]]:
     before: tuple[int, str] = (-1, "")
     cursor = duck.execute(_SELECT)
     while batch := cursor.fetchmany(_BATCH):
@@ -102,7 +102,7 @@ def _read_rows(duck: "Duck") -> Iterator[tuple[int, ToldLabel]]:
             yield site_id, label
 
 
-def _read(values: Sequence[Any]) -> tuple[int, ToldLabel]:
+def _read(values: Sequence[Any]) -> tuple[int, LabelStatement]:
     try:
         row = msgspec.convert(values, _Row)
         label = Label(
@@ -113,7 +113,7 @@ def _read(values: Sequence[Any]) -> tuple[int, ToldLabel]:
         )
     except (msgspec.ValidationError, ValueError) as error:
         raise Refused(ARCHIVE_DAMAGED, f"a label that is none: {error}") from error
-    told_label = ToldLabel(
+    statement = LabelStatement(
         label=label,
         told_by=row.told_by,
         told_at=instant_of(row.told_us),
@@ -121,4 +121,4 @@ def _read(values: Sequence[Any]) -> tuple[int, ToldLabel]:
         source=row.source,
         observed_on=row.observed_on,
     )
-    return row.site_id, told_label
+    return row.site_id, statement

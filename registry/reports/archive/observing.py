@@ -21,7 +21,7 @@ from registry.reports.archive.scores import FACTORS, parse_scores
 from registry.reports.archive.site_rows import read_sites
 from registry.reports.archive.window_spool import SpooledParts
 from registry.reports.arrays import Integers, Numbers
-from registry.reports.labels import Claims, compare_claims, rank_tellers
+from registry.reports.labels import Claims, compare_claims, rank_statements
 from registry.reports.window.columns import (
     NO_SITE,
     SAMPLE_KEY_LENGTH,
@@ -131,7 +131,7 @@ def claims_of_archive(archive: Archive, scratch: Path) -> dict[int, Claims]:
         archive.view(duck)
         compared = {}
         for site_id, labels in read_labels(duck):
-            claims = compare_claims(rank_tellers(labels, archive.manifest.end_at))
+            claims = compare_claims(rank_statements(labels, archive.manifest.end_at))
             if claims.stated_twice:
                 compared[site_id] = claims
         sites = duck.execute("SELECT site_id FROM sites").fetchall()

@@ -33,7 +33,7 @@ from registry.reports.archive.duck import open_duck, write_parquet
 from registry.reports.archive.refusals import ARCHIVE_EXISTS
 from registry.reports.arrays import Integers
 from registry.reports.invariance import TrialCount
-from registry.reports.labels import ToldLabel
+from registry.reports.labels import LabelStatement
 from registry.reports.report_terms import Window
 from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id, parse_site_id
@@ -47,13 +47,13 @@ _encode_lines = msgspec.json.Encoder().encode_lines
 class WriteSummary:
     """Members of the manifest beside rankings and sites, see `Manifest`.
 
-    labels: by site, the newest word of each teller at the window's end.
+    labels: by site, the newest word of each author at the window's end.
     """
 
     window: Window
     checkpoint: str
     trials: Sequence[Sequence[TrialCount]] = ()
-    labels: Mapping[int, Sequence[ToldLabel]] = field(default_factory=dict)
+    labels: Mapping[int, Sequence[LabelStatement]] = field(default_factory=dict)
 
 
 class ArchiveWriter:

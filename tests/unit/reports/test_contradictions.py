@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.reports.build_report import build_report
-from registry.reports.labels import FIELDS, Claims, ToldLabel, compare_claims
+from registry.reports.labels import FIELDS, Claims, LabelStatement, compare_claims
 from registry.reports.metrics.comparison import DIMENSIONS
 from registry.reports.metrics.contradictions import ANY, CONTRADICTIONS, sort_contested
 from registry.reports.report_terms import Terms
@@ -180,9 +180,9 @@ def test_each_site_is_in_the_classes_of_what_is_contested_of_it(contested):
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def label_by(teller, **label):
-    return ToldLabel(
-        label=Label(**label), told_by=teller, told_at=NOON, valid_from=NOON, source="s"
+def label_by(author, **label):
+    return LabelStatement(
+        label=Label(**label), told_by=author, told_at=NOON, valid_from=NOON, source="s"
     )
 
 

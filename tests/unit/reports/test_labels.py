@@ -13,9 +13,9 @@ from registry.reports.labels import (
     REGISTRATION,
     UNTOLD,
     VALID_FOR,
-    ToldLabel,
+    LabelStatement,
     find_contradictions,
-    rank_tellers,
+    rank_statements,
     settle,
 )
 from registry.sites.label import Label
@@ -31,9 +31,9 @@ def label_by(
     *,
     days_ago: int = 0,
     observed: int | None = None,
-) -> ToldLabel:
+) -> LabelStatement:
     at = NOW - timedelta(days=days_ago)
-    return ToldLabel(
+    return LabelStatement(
         label=label,
         told_by=by,
         told_at=at,
@@ -43,7 +43,7 @@ def label_by(
     )
 
 
-def audited(label: Label, by: str = "auditor", observed: int = 0) -> ToldLabel:
+def audited(label: Label, by: str = "auditor", observed: int = 0) -> LabelStatement:
     return label_by(label, f"{by}.example+key", observed=observed)
 
 
@@ -95,7 +95,7 @@ def test_chain_goes_with_the_word_that_it_is_one() -> None:
 
 
 def test_contradictions_are_told_with_the_claim_that_counts_first() -> None:
-    ranked = rank_tellers(
+    ranked = rank_statements(
         [
             label_by(
                 Label(independence="independent", commission_percent=5.0), DOCUMENT
@@ -119,7 +119,7 @@ def test_contradictions_are_told_with_the_claim_that_counts_first() -> None:
     "several",
     [
         pytest.param([], id="nothing"),
-        pytest.param([label_by(SMALL)], id="one teller"),
+        pytest.param([label_by(SMALL)], id="one author"),
         pytest.param([label_by(SMALL), audited(SMALL)], id="agreement"),
         pytest.param([label_by(SMALL), audited(Label())], id="a retraction"),
         pytest.param(
@@ -127,8 +127,8 @@ def test_contradictions_are_told_with_the_claim_that_counts_first() -> None:
         ),
     ],
 )
-def test_no_contradiction(several: list[ToldLabel]) -> None:
-    assert find_contradictions(rank_tellers(several, NOW)) == ()
+def test_no_contradiction(several: list[LabelStatement]) -> None:
+    assert find_contradictions(rank_statements(several, NOW)) == ()
 
 
 CLAIMS = {
@@ -147,7 +147,7 @@ KINSHIPS = st.sampled_from(
 
 
 @st.composite
-def tellers(draw: st.DrawFn) -> list[ToldLabel]:
+def statements_of_authors(draw: st.DrawFn) -> list[LabelStatement]:
     findings = []
     for by in draw(
         st.lists(st.sampled_from([DOCUMENT, REGISTRATION, "a+", "b+"]), unique=True)
@@ -161,14 +161,14 @@ def tellers(draw: st.DrawFn) -> list[ToldLabel]:
     return findings
 
 
-@given(tellers(), st.randoms(use_true_random=False))
+@given(statements_of_authors(), st.randoms(use_true_random=False))
 def test_order_of_tellers_does_not_matter(several, random) -> None:
     mixed = list(several)
     random.shuffle(mixed)
     assert settle(mixed, NOW) == settle(several, NOW)
 
 
-@given(tellers())
+@given(statements_of_authors())
 def test_what_counts_was_told_and_is_coherent(several) -> None:
     result = settle(several, NOW)
     for field in fields(Label):
@@ -180,9 +180,9 @@ def test_what_counts_was_told_and_is_coherent(several) -> None:
     assert (result.source == "") == (result.valid_from is None)
 
 
-@given(tellers())
+@given(statements_of_authors())
 def test_field_that_contradicts_has_its_counting_claim_first(several) -> None:
-    ranked = rank_tellers(several, NOW)
+    ranked = rank_statements(several, NOW)
     settled = settle(several, NOW)
     for conflict in find_contradictions(ranked):
         if conflict.field in {"size", "independence"}:

@@ -8,10 +8,10 @@ import msgspec
 from registry.interfaces.rest.wire_model import WireModel
 from registry.reports.labels import (
     AUDITOR,
+    LabelStatement,
     SiteLabel,
-    ToldLabel,
     find_contradictions,
-    rank_tellers,
+    rank_statements,
     settle,
 )
 from registry.sites.entry import ClaimConflict, SiteEntry
@@ -28,18 +28,18 @@ class LabelView(WireModel):
 
 
 class CountingLabel(LabelView):
-    """The label that counts in reports. source: its teller; validFrom: its beginning."""
+    """The label that counts in reports. source: its author; validFrom: its beginning."""
 
     source: tuple[str, ...]
     valid_from: datetime | None
 
 
 class ToldView(LabelView):
-    """The statement of a teller. by: document, registration or auditor.
+    """The statement of an author. by: document, registration or auditor.
 
     auditor: the verifier key. source: for a document its address, for a registration
     the hash of the signed statement as the log has it, for an auditor what he names.
-    observedOn: the day for which an auditor's source tells it. toldAt: by the teller's
+    observedOn: the day for which an auditor's source tells it. toldAt: by the author's
     clock. validFrom: since when it is on record here.
     """
 
@@ -64,7 +64,7 @@ class ContradictionView(WireModel):
 
 
 class DisclosuresView(WireModel, kw_only=True):
-    """statements: the last of each teller, the weightiest first. history: the newest first."""
+    """statements: the last of each author, the weightiest first. history: the newest first."""
 
     site: str
     host: str
@@ -78,19 +78,19 @@ class DisclosuresView(WireModel, kw_only=True):
 def view_disclosures(
     entry: SiteEntry,
     at: datetime,
-    statements: Iterable[ToldLabel],
-    history: Iterable[ToldLabel],
+    statements: Iterable[LabelStatement],
+    history: Iterable[LabelStatement],
 ) -> DisclosuresView:
     """Labels of a site. statements: the newest of each source."""
-    ranked = rank_tellers(statements, at)
+    ranked = rank_statements(statements, at)
     return DisclosuresView(
         site=format_site_id(entry.site_id),
         host=entry.host,
         at=at,
         counting=_view_counting(settle(ranked, at)),
-        statements=tuple(map(_view_told, ranked)),
+        statements=tuple(map(_view_statement, ranked)),
         contradictions=tuple(map(_view_contradiction, find_contradictions(ranked))),
-        history=tuple(map(_view_told, history)),
+        history=tuple(map(_view_statement, history)),
     )
 
 
@@ -105,7 +105,7 @@ def _view_counting(label: SiteLabel) -> CountingLabel:
     )
 
 
-def _view_told(statement: ToldLabel) -> ToldView:
+def _view_statement(statement: LabelStatement) -> ToldView:
     label = statement.label
     return ToldView(
         size=label.size,

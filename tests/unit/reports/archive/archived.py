@@ -37,9 +37,9 @@ from registry.reports.labels import AUDITOR as AUDITOR_KIND
 from registry.reports.labels import (
     DOCUMENT,
     REGISTRATION,
-    ToldLabel,
+    LabelStatement,
     compare_claims,
-    rank_tellers,
+    rank_statements,
 )
 from registry.reports.report_terms import Algorithm, Terms, Window
 from registry.reports.window.observation import SiteDisclosure
@@ -140,7 +140,7 @@ class Town(History):
             labelling(site, label, signer, **changes), signer.private
         )
         self.log(label_record(**self.head, signed=signed))
-        return told_label(signed.labelling, self.now)
+        return statement(signed.labelling, self.now)
 
     def forget(self, row):
         """Erased, on record."""
@@ -166,8 +166,8 @@ def labelling(site, label, signer=AUDITOR, **changes):
     return replace(text, **changes)
 
 
-def told_label(text, valid_from):
-    return ToldLabel(
+def statement(text, valid_from):
+    return LabelStatement(
         label=text.label,
         told_by=text.auditor,
         told_at=text.told_at,
@@ -276,7 +276,7 @@ TOLD_AT = NOON - timedelta(days=9)
 
 
 def registered(site, **label):
-    return ToldLabel(
+    return LabelStatement(
         label=Label(**label),
         told_by=REGISTRATION,
         told_at=TOLD_AT,
@@ -286,7 +286,7 @@ def registered(site, **label):
 
 
 def told_labels(sites=None):
-    """By site what each teller said last; of it those labels count that `disclosures` has.
+    """By site what each author said last; of it those labels count that `disclosures` has.
 
     Two registrations contradict the auditor, some documents the registration.
     """
@@ -311,14 +311,14 @@ def told_labels(sites=None):
         if site in members:
             words = [task for task in members[site] if task.kind != AUDITOR_KIND]
             text = labelling(site, label, **changes)
-            members[site] = [*words, told_label(text, NOON)]
+            members[site] = [*words, statement(text, NOON)]
     return members
 
 
 def claims():
     """By the numbers of sites, as a report takes them."""
     compared = {
-        SITES.index(site): compare_claims(rank_tellers(label, WINDOW.end_at))
+        SITES.index(site): compare_claims(rank_statements(label, WINDOW.end_at))
         for site, label in told_labels().items()
     }
     return {number: claim for number, claim in compared.items() if claim.stated_twice}

@@ -26,7 +26,7 @@ from tests.unit.reports.archive.archived import (
     labelling,
     played,
     registered,
-    told_label,
+    statement,
     told_labels,
 )
 
@@ -118,7 +118,7 @@ def not_retracted(labels):
 
 
 def invented(labels):
-    labels[OTHER].append(told_label(labelling(OTHER, MICRO), WINDOW.start_at))
+    labels[OTHER].append(statement(labelling(OTHER, MICRO), WINDOW.start_at))
 
 
 def of_another_site(labels):
@@ -220,7 +220,7 @@ def test_a_forged_signature_is_told_and_gives_no_label(town, labels):
     [says] = compared(town, labels).differences
     assert f"entry {len(town.bodies) - 1}, a label of site" in says
     assert "is not signed by this key" in says
-    labels[OTHER].append(told_label(text, town.now))
+    labels[OTHER].append(statement(text, town.now))
     differences = compared(town, labels).differences
     assert any("no statement of it in the log" in item for item in differences)
 
