@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from registry.formats.untrusted_text import NOTICE
-from registry.interfaces.mcp.tool_table import TOOLS
+from registry.interfaces.mcp.tool_table import TOOL, TOOLS
 from tests.api.running import LISTED, RunningRegistry
 
 T = TypeVar("T")
@@ -425,3 +425,15 @@ def test_the_command_outlives_a_registry_that_is_away() -> None:
     answers = [json.loads(line) for line in away.stdout.splitlines()]
     assert sorted(str(row["id"]) for row in answers) == ["None", "seven"]
     assert all(row["error"]["data"]["code"] == "TRANSPORT_ERROR" for row in answers)
+
+
+def test_arguments_that_a_client_fills_in_with_null_are_not_given(
+    registry: RunningRegistry,
+) -> None:
+    """CrewAI sends every member of a tool's schema, null where the model said nothing."""
+    given = {name: None for name in TOOL["search_sites"].takes["properties"]}
+    found = answer(registry, "search_sites", **{**given, "q": "book a table"})
+    assert found["results"]
+    none = {"rankingId": found["ranking"]["id"], "siteId": None, "outcome": None}
+    assert answer(registry, "report_selection", **none)["leafHash"]
+    assert call(registry, "search_sites", q=None).is_error

@@ -69,7 +69,7 @@ async def call_tool(
     """Carry out a tool of TOOLS. Raises: ToolRefused."""
     try:
         _verify_names(name, arguments)
-        return await _CALLS[name](caller, dict(arguments))
+        return await _CALLS[name](caller, _stated(name, arguments))
     except Exception as error:  # noqa: BLE001 — as the framework does, by one table
         raise refused(error, caller.request) from None
 
@@ -97,6 +97,16 @@ def _verify_names(name: str, arguments: Mapping[str, Any]) -> None:
         if argument not in known:
             detail = f"{argument[:80]!r} is no argument; they are {', '.join(known)}"
             raise Refused(refusals.PARAMETER_UNKNOWN, detail, pointer=argument[:80])
+
+
+def _stated(name: str, arguments: Mapping[str, Any]) -> Json:
+    """Return the arguments without optional ones that are null: CrewAI fills in all."""
+    required = TOOL[name].takes.get("required", ())
+    return {
+        argument: value
+        for argument, value in arguments.items()
+        if value is not None or argument in required
+    }
 
 
 class _RankingArguments(msgspec.Struct, rename="camel"):
