@@ -14,22 +14,7 @@ from typing import Any
 
 import rfc8785
 
-from registry.ranking.word_lists.vocabulary import (
-    ACT_WORDS,
-    ASKING_WORDS,
-    CLOSED_WORDS,
-    COMPOUND_PARTS,
-    EVERYDAY_WORDS,
-    GENERIC_WORDS,
-    LINKING_PARTS,
-    NAME_PARTS,
-    NON_LOCAL_CATEGORIES,
-    REAL_WORDS,
-    SPELLED_WORDS,
-    SPLIT_WORDS,
-    STOP_WORDS,
-    TRADE_WORDS,
-)
+from registry.ranking.word_lists import vocabulary
 
 FULL = 10_000
 """The unit of factors, weights and fractions: 1 in basis points."""
@@ -78,51 +63,60 @@ class Policy:
         48, "bounds the work of one search; real requests end well before"
     )
     stop_words: tuple[str, ...] = _words(
-        STOP_WORDS, "grammar, politeness and praise say nothing of what a site does"
+        vocabulary.STOP_WORDS,
+        "grammar, politeness and praise say nothing of what a site does",
     )
     act_words: tuple[str, ...] = _words(
-        ACT_WORDS,
+        vocabulary.ACT_WORDS,
         "done at sites of every trade, it tells little; as written: books are no booking",
     )
     asking_words: tuple[str, ...] = _words(
-        ASKING_WORDS,
+        vocabulary.ASKING_WORDS,
         "they color what a request means: stop words that count in its meaning alone",
     )
+    asking_speakers: tuple[str, ...] = _words(
+        vocabulary.ASKING_SPEAKERS,
+        "a dialogue asks what these say: lines that begin with one of them and a colon",
+    )
+    answering_speakers: tuple[str, ...] = _words(
+        vocabulary.ANSWERING_SPEAKERS, "what these say in it is no request"
+    )
     generic_words: tuple[str, ...] = _words(
-        GENERIC_WORDS,
+        vocabulary.GENERIC_WORDS,
         "a plain noun of a trade is nobody's mark: it is not masked as a whole name",
     )
     everyday_words: tuple[str, ...] = _words(
-        EVERYDAY_WORDS,
+        vocabulary.EVERYDAY_WORDS,
         "nor are these in a longer name; most the encoder's vocabulary has in one piece",
     )
     trade_words: tuple[str, ...] = _words(
-        TRADE_WORDS,
+        vocabulary.TRADE_WORDS,
         "the same in scripts of which the encoder's vocabulary has few words",
     )
     split_words: tuple[str, ...] = _words(
-        SPLIT_WORDS,
+        vocabulary.SPLIT_WORDS,
         "in one word or in two, these count as one; with a hyphen here, if there is one",
     )
     name_parts: tuple[str, ...] = _words(
-        NAME_PARTS,
+        vocabulary.NAME_PARTS,
         "words of three letters and of asking that occur in names run together",
     )
     linking_parts: tuple[str, ...] = _words(
-        LINKING_PARTS, "these stand between two words of a name, never at its end"
+        vocabulary.LINKING_PARTS,
+        "these stand between two words of a name, never at its end",
     )
     compound_parts: tuple[str, ...] = _words(
-        COMPOUND_PARTS, "nouns that German puts together freely"
+        vocabulary.COMPOUND_PARTS, "nouns that German puts together freely"
     )
     closed_words: tuple[str, ...] = _words(
-        CLOSED_WORDS, "a notebook is no book: these are never taken apart"
+        vocabulary.CLOSED_WORDS, "a notebook is no book: these are never taken apart"
     )
     spelled_words: tuple[str, ...] = _words(
-        SPELLED_WORDS,
+        vocabulary.SPELLED_WORDS,
         "common in requests: with the other lists all that a slip is corrected to",
     )
     real_words: tuple[str, ...] = _words(
-        REAL_WORDS,
+        vocabulary.REAL_WORDS,
         "sneakers are no speakers: words of seven languages, near to listed ones",
     )
     correction_letters_min: int = _constant(
@@ -240,7 +234,8 @@ class Policy:
     )
     place_cooling_days: int = _constant(14, "nobody lends himself a city for a day")
     non_local_categories: tuple[str, ...] = _words(
-        NON_LOCAL_CATEGORIES, "what these offer does not depend on where one is"
+        vocabulary.NON_LOCAL_CATEGORIES,
+        "what these offer does not depend on where one is",
     )
 
     # Capability depth
@@ -353,12 +348,19 @@ def _digest_of(policy: Policy) -> str:
     return f"sha256:{hashlib.sha256(policy.canonical_json).hexdigest()}"
 
 
+_NONE_BEFORE: Mapping[str, Any] = {
+    **dict.fromkeys(("meaning_step_bp", "meaning_beside_step_bp"), 0),
+    **dict.fromkeys(("asking_speakers", "answering_speakers"), ()),
+}
+
+
 def parse_policy(text: str) -> Policy:
     """Return the policy of a record; what it does not name is as today.
 
-    Steps of eligibility that came later are none before. Raises: ValueError, TypeError.
+    Steps of eligibility and speakers, which came later, are none before. Raises:
+    ValueError, TypeError.
     """
-    values = {"meaning_step_bp": 0, "meaning_beside_step_bp": 0, **json.loads(text)}
+    values = {**_NONE_BEFORE, **json.loads(text)}
     changes: dict[str, Any] = {
         item.name: tuple(value) if isinstance(value, list) else value
         for item in fields(Policy)

@@ -28,6 +28,7 @@ from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.encoders.vectors import RECIPROCAL_BITS, length_in_bits
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.profile import Profile
+from registry.ranking.words.dialogue import asked_part
 from registry.ranking.words.lexicon import (
     QueryWord,
     lexicon_of,
@@ -68,6 +69,7 @@ _IS_PLAIN = attrgetter("is_plain")
 @lru_cache(maxsize=4096)
 def parse_query(text: str, encoder: Encoder, policy: Policy) -> ParsedQuery:
     """Parse a query; one without a content word matches no site."""
+    text = asked_part(text, policy)
     words = lexicon_of(encoder, policy).read(text)
     term_of = {word.shown: word.term for word in words if word.is_content}
     if len(term_of) > policy.query_words_max or not all(map(_IS_PLAIN, words)):

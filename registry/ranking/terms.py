@@ -86,18 +86,6 @@ _ARTICLE = re.compile("^(?:[بكف]?ال|لل)(?=..)")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
 _JOINED = {pair: re.sub("[+-]", "", pair) for pair in SPLIT_WORDS}
 _FIRST_PARTS = frozenset(re.split("[+-]", pair)[0] for pair in _JOINED)
-_NONE = frozenset[str]()
-
-
-def _next_parts(first: str) -> frozenset[str]:
-    """Return the words that are joined to it behind a space, single or joined themselves."""
-    own = {pair.partition("+")[2] for pair in _JOINED if pair.startswith(f"{first}+")}
-    return frozenset(own).union(
-        [joined for pair, joined in _JOINED.items() if re.split("[+-]", pair)[0] in own]
-    )
-
-
-_NEXT_PARTS = {first: _next_parts(first) for first in _FIRST_PARTS}
 
 
 def _overlapping(run: str, length: int) -> Iterator[str]:
@@ -225,11 +213,6 @@ def _joined(first: str, second: str, hyphenated: bool) -> str | None:
 def may_be_joined(word: str) -> bool:
     """Return whether it is joined to some word that may follow."""
     return word in _FIRST_PARTS
-
-
-def joined_with(word: str) -> frozenset[str]:
-    """Return the words that it may have to be joined to."""
-    return _NEXT_PARTS.get(word, _NONE)
 
 
 def split_words(text: str) -> list[str]:

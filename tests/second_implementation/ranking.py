@@ -12,8 +12,28 @@ from tests.second_implementation.site import RankedSite
 from tests.second_implementation.words import plain_form, runs, stem, typed_words, words
 
 
+def asked(text, policy):
+    """What a dialogue asks, line by line."""
+    kinds = dict.fromkeys(policy.answering_speakers, "answers")
+    kinds |= dict.fromkeys(policy.asking_speakers, "asks")
+    turns = [["before", ""]]
+    for line in text.split("\n"):
+        label, colon, _ = line.replace("\uff1a", ":").partition(":")
+        kind = kinds.get(
+            "".join(c.lower() if c.isascii() else c for c in label.strip(" \t"))
+        )
+        if colon and kind:
+            turns.append([kind, line[len(label) + 1 :]])
+        else:
+            turns[-1][1] += "\n" + line
+    if {"asks", "answers"} - {kind for kind, _ in turns}:
+        return text
+    return "\n".join(said for kind, said in turns if kind != "answers")
+
+
 class Request:
     def __init__(self, text, policy, lexicon, meaning):
+        text = asked(text, policy)
         typed = [
             part
             for _, word in typed_words(text, set(policy.split_words))

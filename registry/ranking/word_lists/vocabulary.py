@@ -27,6 +27,8 @@ def _in_lists(*names: str) -> tuple[str, ...]:
 
 
 ASKING_WORDS = _in_lists("asking")
+ASKING_SPEAKERS = _in_lists("asking_speakers")
+ANSWERING_SPEAKERS = _in_lists("answering_speakers")
 STOP_WORDS = _in_lists(
     *("grammar", "asking", "praise", "grammar_elsewhere"),
     *("grammar_in_other_scripts", "grammar_without_spaces"),

@@ -11,21 +11,18 @@ encoder knows too many pieces and languages to tell a slip from a name. What is 
 another language (`real_words`) is no slip.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, pairwise, takewhile
-from operator import attrgetter, eq
+from itertools import chain, takewhile
+from operator import eq
 
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import (
-    LONGEST,
     compared,
-    joined_with,
-    plain_word,
     stem,
     typed_words,
     word_set,
@@ -42,7 +39,7 @@ class QueryWord:
     shown: as typed but for its case, or as one of words run together. is_content: it can
     match. is_in_sentence: that, or it connects content words. correction: see
     `Lexicon.correction_of`; None for other words. is_plain: compared as shown, without a
-    correction. joins: see `joined_with`.
+    correction.
     """
 
     shown: str
@@ -52,7 +49,6 @@ class QueryWord:
     is_in_sentence: bool
     correction: str | None
     is_plain: bool
-    joins: frozenset[str]
 
 
 class Lexicon:
@@ -78,7 +74,6 @@ class Lexicon:
         longest = self._longest_word
         self._content_parts_of = Memo(self._content_parts, longest=longest, most=16_384)
         self._words = Memo(self._read_word, longest=longest, most=16_384)
-        self._runs = Memo(self._read_run, longest=LONGEST, most=16_384)
 
     def parts(self, word: str) -> tuple[str, ...]:
         """Return the known words that it consists of, or else the word itself."""
@@ -99,22 +94,8 @@ class Lexicon:
 
     def read(self, text: str) -> list[QueryWord]:
         """Return the words of a request, in order."""
-        if text.isascii():
-            runs = map(self._runs.__getitem__, text.split())
-            words = list(chain.from_iterable(runs))
-            if not (any(map(_JOINS, words)) and _are_joined(words)):
-                return words
-        return list(self._read_typed(text))
-
-    def _read_run(self, run: str) -> tuple[QueryWord, ...]:
-        word = plain_word(run)
-        if word is None:
-            return tuple(self._read_typed(run))
-        return self._words[word]  # without marks and capitals
-
-    def _read_typed(self, text: str) -> Iterator[QueryWord]:
         shown = [shown for shown, _ in typed_words(text)]
-        return chain.from_iterable(map(self._words.__getitem__, shown))
+        return list(chain.from_iterable(map(self._words.__getitem__, shown)))
 
     def _read_word(self, shown: str) -> tuple[QueryWord, ...]:
         parts = self.parts(compared(shown))
@@ -133,7 +114,6 @@ class Lexicon:
             is_in_sentence=is_content or word in self._stop,
             correction=correction,
             is_plain=shown == word and not correction,
-            joins=joined_with(word),
         )
 
     def _is_content(self, word: str) -> bool:
@@ -223,15 +203,6 @@ class Lexicon:
         if len(word) == len(target):
             return policy.correction_replaced_letters_min
         return policy.correction_letters_min + 1
-
-
-_JOINS = attrgetter("joins")
-
-
-def _are_joined(words: Sequence[QueryWord]) -> bool:
-    """Return whether some may be put together, so that the text must be read at once."""
-    pairs = pairwise(words)
-    return any(second.word in first.joins for first, second in pairs if first.joins)
 
 
 @lru_cache(maxsize=2)
