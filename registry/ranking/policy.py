@@ -202,15 +202,15 @@ class Policy:
         "reached by who says the request in an action's name and description: a full 1",
     )
     meaning_min_bp: int = _constant(
-        4000, "what a site that shares a word with a request must mean of it as a whole"
+        4200, "what a site that shares a word with a request must mean of it as a whole"
     )
     meaning_only_min_bp: int = _constant(
         3500, "the same without one: a common word makes texts alike whatever they mean"
     )
     meaning_step_bp: int = _constant(
-        75, "less for each further term: long texts differ"
+        100, "less for each further term: long texts differ"
     )
-    meaning_beside_step_bp: int = _constant(200, "and for others once one site does")
+    meaning_beside_step_bp: int = _constant(250, "and for others once one site does")
     meaning_terms_min: int = _constant(3, "a phrase: it asks for one thing")
     meaning_terms_max: int = _constant(9, "from here on no longer text is less alike")
     relevance_min: int = _constant(

@@ -28,7 +28,9 @@ from registry.ranking.relevance import (
     parse_query,
     relevance_floor,
 )
+from registry.ranking.words.dialogue import asked_part
 from registry.sites.site import Site
+from tests.second_implementation.ranking import asked as asked_by_the_page
 
 RARE, COMMON = 4000, 500
 
@@ -125,8 +127,8 @@ def test_words_let_nothing_in_that_does_not_mean_the_request(encoder: Encoder) -
 def test_least_meaning_falls_as_a_query_gets_longer_down_to_a_limit() -> None:
     least = [least_meaning(terms, DEFAULT_POLICY) for terms in range(20)]
     assert least == sorted(least, reverse=True)
-    assert least[0] == least[3] == (4000, 3500, 4000, 3500)
-    assert least[9] == least[19] == (2350, 1850, 3550, 3050)
+    assert least[0] == least[3] == (4200, 3500, 4200, 3500)
+    assert least[9] == least[19] == (2100, 1400, 3600, 2900)
 
 
 def test_a_policy_of_before_asks_as_much_of_long_queries_as_of_short_ones() -> None:
@@ -134,6 +136,48 @@ def test_a_policy_of_before_asks_as_much_of_long_queries_as_of_short_ones() -> N
     del constants["meaning_step_bp"], constants["meaning_beside_step_bp"]
     former = parse_policy(json.dumps(constants))
     assert least_meaning(9, former) == least_meaning(1, former)
+
+
+def test_a_policy_of_before_reads_a_dialogue_as_a_whole() -> None:
+    constants = json.loads(DEFAULT_POLICY.canonical_json)
+    del constants["asking_speakers"], constants["answering_speakers"]
+    former = parse_policy(json.dumps(constants))
+    text = "User: bread\n: x\nAssistant: flowers"
+    assert asked_part(text, former) == text != asked_part(text, DEFAULT_POLICY)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        pytest.param(
+            "User: hi\nAssistant: Flowers?\n  USER : fresh\nbread",
+            "hi fresh bread",
+            id="turns",
+        ),
+        pytest.param(
+            "Please help.\nAI: a bus?\nHuman: a bed", "Please help. a bed", id="before"
+        ),
+        pytest.param(
+            "ユーザー：髪を切りたい\nアシスタント：花束ですか",
+            "髪を切りたい",
+            id="japanese",
+        ),
+        pytest.param("user: a bed\nuser: a bus", None, id="one speaks alone"),
+        pytest.param("assistant: a bed\nbot: a bus", None, id="nobody asks"),
+        pytest.param("a user: a bed\nan agent: a bus", None, id="within a line"),
+        pytest.param("user: a bed, assistant: a bus", None, id="in one line"),
+        pytest.param("users: a bed\nassistants: a bus", None, id="other words"),
+        pytest.param("u\u017fer: a bed\nAI: a bus", None, id="letters that fold"),
+        pytest.param("user:\nassistant: a bus", "", id="nothing is asked"),
+    ],
+)
+def test_of_a_dialogue_what_askers_say_is_asked(text: str, asked: str | None) -> None:
+    read = asked_part(text, DEFAULT_POLICY)
+    assert " ".join(read.split()) == (
+        " ".join(text.split()) if asked is None else asked
+    )
+    theirs = asked_by_the_page(text, DEFAULT_POLICY)
+    assert theirs.split() == read.split()
 
 
 def test_lexical_share_grows_with_the_query_up_to_a_limit() -> None:
