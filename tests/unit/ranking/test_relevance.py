@@ -158,7 +158,7 @@ def test_a_policy_of_before_reads_a_dialogue_as_a_whole() -> None:
             "Please help.\nAI: a bus?\nHuman: a bed", "Please help. a bed", id="before"
         ),
         pytest.param(
-            "ユーザー：髪を切りたい\nアシスタント：花束ですか",
+            "ユーザー\uff1a髪を切りたい\nアシスタント\uff1a花束ですか",
             "髪を切りたい",
             id="japanese",
         ),

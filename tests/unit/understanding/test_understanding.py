@@ -19,6 +19,8 @@ from tests.unit.understanding.request_sets import read_sets
 
 SETS = read_sets()
 LATER = read_sets("written_later.toml")
+STRANGERS = read_sets("strangers.toml")
+ALL = (*SETS.values(), *LATER.values(), *STRANGERS.values())
 LANGUAGES = ("german", "spanish", "arabic", "japanese", "french", "chinese")
 
 Requests = dict[str, frozenset[str]]
@@ -28,8 +30,7 @@ __all__ = ["town"]
 
 @pytest.fixture(scope="module")
 def answers(town: Index) -> dict[str, Ranked]:
-    sets = (*SETS.values(), *LATER.values())
-    return {text: ask(town, text) for requests in sets for text in requests}
+    return {text: ask(town, text) for requests in ALL for text in requests}
 
 
 def first_right(requests: Requests, answers: dict[str, Ranked]) -> int:
@@ -46,7 +47,7 @@ def answered(requests: Requests, answers: dict[str, Ranked]) -> int:
 
 def test_every_right_host_is_in_the_town(town: Index) -> None:
     known = {member.host.removesuffix(".test") for member in CAST}
-    for requests in (*SETS.values(), *LATER.values()):
+    for requests in ALL:
         assert known.issuperset(frozenset().union(*requests.values()))
 
 
@@ -70,7 +71,7 @@ def test_other_words_find_the_same(answers: dict[str, Ranked]) -> None:
     assert answered(SETS["other_words"], answers) >= 25
 
 
-@pytest.mark.parametrize(("name", "most"), [("off_topic", 6), ("shared_word", 16)])
+@pytest.mark.parametrize(("name", "most"), [("off_topic", 4), ("shared_word", 13)])
 def test_what_nobody_does_is_not_answered(
     name: str, most: int, answers: dict[str, Ranked]
 ) -> None:
@@ -87,7 +88,7 @@ def test_what_nobody_does_is_not_answered(
         ("arabic", 13),
         ("japanese", 16),
         ("more_languages", 16),
-        ("long", 4),
+        ("long", 5),
         ("two_intents", 5),
     ],
 )
@@ -97,11 +98,38 @@ def test_requests_written_later_find_the_right_site(
     assert first_right(LATER[name], answers) >= least
 
 
-@pytest.mark.parametrize(("name", "most"), [("off_topic", 12), ("shared_word", 22)])
+@pytest.mark.parametrize(("name", "most"), [("off_topic", 10), ("shared_word", 17)])
 def test_what_nobody_does_is_not_answered_later_either(
     name: str, most: int, answers: dict[str, Ranked]
 ) -> None:
     assert answered(LATER[name], answers) <= most
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("german", 21),
+        ("arabic", 20),
+        ("spanish", 21),
+        ("japanese", 22),
+        ("other_words", 14),
+        ("typos", 21),
+        ("long", 6),
+    ],
+)
+def test_strangers_find_the_right_site(
+    name: str, least: int, answers: dict[str, Ranked]
+) -> None:
+    assert first_right(STRANGERS[name], answers) >= least
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("off_topic", 11), ("shared_word", 24), ("long_off_topic", 6)]
+)
+def test_strangers_who_want_what_nobody_does_are_not_answered(
+    name: str, most: int, answers: dict[str, Ranked]
+) -> None:
+    assert answered(STRANGERS[name], answers) <= most
 
 
 @pytest.mark.parametrize(
@@ -114,6 +142,12 @@ def test_what_nobody_does_is_not_answered_later_either(
         pytest.param("ｒｅｐａｉｒ ｍｙ ｂｉｃｙｃｌｅ", id="full width"),
         pytest.param("𝓻𝓮𝓹𝓪𝓲𝓻 𝓶𝔂 𝓫𝓲𝓬𝔂𝓬𝓵𝓮", id="mathematical letters"),
         pytest.param("🚲🔧 repair my bicycle " + "😀" * 400, id="with emoji"),
+        pytest.param("\u2067repair\u2069 \u202dmy\u202c bicycle", id="isolates"),
+        pytest.param("r\u0301epair my b\u0308icycle", id="stray accents"),
+        pytest.param(
+            "User: bread?\nAssistant: a dentist?\nUser: no, repair my bicycle",
+            id="dialogue",
+        ),
     ],
 )
 def test_odd_writing_is_understood(town: Index, text: str) -> None:
@@ -137,6 +171,12 @@ def test_odd_writing_is_understood(town: Index, text: str) -> None:
         pytest.param("ველოსიპედის შეკეთება", id="georgian"),
         pytest.param("என் மிதிவண்டியை சரிசெய்", id="tamil"),
         pytest.param("rераir my biсyсlе", id="letters that look alike"),
+        pytest.param("\u202eelcycib ym riaper", id="written backwards"),
+        pytest.param("ቡና የት እገዛለሁ ☕ បង់រំលស់ ຊື້ລົດ", id="unknown scripts together"),
+        pytest.param("mwxq zzrt vlkpf", id="letters by chance"),
+        pytest.param(
+            "User:\nAssistant: shall I repair your bicycle?", id="asks nothing"
+        ),
     ],
 )
 def test_what_is_not_understood_gets_nothing(town: Index, text: str) -> None:
