@@ -12,7 +12,7 @@ from tests.second_implementation.site import RankedSite
 from tests.second_implementation.words import plain_form, runs, stem, typed_words, words
 
 
-def asked(text, policy):
+def request_of(text, policy):
     """What a dialogue asks, line by line."""
     kinds = dict.fromkeys(policy.answering_speakers, "answers")
     kinds |= dict.fromkeys(policy.asking_speakers, "asks")
@@ -28,12 +28,12 @@ def asked(text, policy):
             turns[-1][1] += "\n" + line
     if {"asks", "answers"} - {kind for kind, _ in turns}:
         return text
-    return "\n".join(said for kind, said in turns if kind != "answers")
+    return "\n".join(words for kind, words in turns if kind != "answers")
 
 
 class Request:
     def __init__(self, text, policy, lexicon, meaning):
-        text = asked(text, policy)
+        text = request_of(text, policy)
         typed = [
             part
             for _, word in typed_words(text, set(policy.split_words))

@@ -18,13 +18,13 @@ def asked_part(text: str, policy: Policy) -> str:
     if "\n" not in text:
         return text
     before, *turns = _speaker(policy).split(text)
-    asked = [
-        said
-        for speaker, said in zip(turns[::2], turns[1::2], strict=True)
+    requests = [
+        words
+        for speaker, words in zip(turns[::2], turns[1::2], strict=True)
         if speaker.lower() in policy.asking_speakers
     ]
-    is_dialogue = 0 < len(asked) < len(turns) // 2
-    return "\n".join([before, *asked]) if is_dialogue else text
+    is_dialogue = 0 < len(requests) < len(turns) // 2
+    return "\n".join([before, *requests]) if is_dialogue else text
 
 
 @lru_cache(maxsize=2)

@@ -30,7 +30,7 @@ from registry.ranking.relevance import (
 )
 from registry.ranking.words.dialogue import asked_part
 from registry.sites.site import Site
-from tests.second_implementation.ranking import asked as asked_by_the_page
+from tests.second_implementation.ranking import request_of
 
 RARE, COMMON = 4000, 500
 
@@ -147,7 +147,7 @@ def test_a_policy_of_before_reads_a_dialogue_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("text", "request_text"),
     [
         pytest.param(
             "User: hi\nAssistant: Flowers?\n  USER : fresh\nbread",
@@ -171,12 +171,14 @@ def test_a_policy_of_before_reads_a_dialogue_as_a_whole() -> None:
         pytest.param("user:\nassistant: a bus", "", id="nothing is asked"),
     ],
 )
-def test_of_a_dialogue_what_askers_say_is_asked(text: str, asked: str | None) -> None:
+def test_of_a_dialogue_what_askers_say_is_asked(
+    text: str, request_text: str | None
+) -> None:
     read = asked_part(text, DEFAULT_POLICY)
     assert " ".join(read.split()) == (
-        " ".join(text.split()) if asked is None else asked
+        " ".join(text.split()) if request_text is None else request_text
     )
-    theirs = asked_by_the_page(text, DEFAULT_POLICY)
+    theirs = request_of(text, DEFAULT_POLICY)
     assert theirs.split() == read.split()
 
 
