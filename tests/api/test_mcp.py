@@ -431,9 +431,9 @@ def test_arguments_that_a_client_fills_in_with_null_are_not_given(
     registry: RunningRegistry,
 ) -> None:
     """CrewAI sends every member of a tool's schema, null where the model said nothing."""
-    given = {name: None for name in TOOL["search_sites"].takes["properties"]}
-    found = answer(registry, "search_sites", **{**given, "q": "book a table"})
-    assert found["results"]
-    none = {"rankingId": found["ranking"]["id"], "siteId": None, "outcome": None}
+    given = dict.fromkeys(TOOL["search_sites"].takes["properties"])
+    searched = answer(registry, "search_sites", **{**given, "q": "book a table"})
+    assert searched["results"]
+    none = {"rankingId": searched["ranking"]["id"], "siteId": None, "outcome": None}
     assert answer(registry, "report_selection", **none)["leafHash"]
     assert call(registry, "search_sites", q=None).is_error
