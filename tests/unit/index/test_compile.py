@@ -84,6 +84,8 @@ def test_a_failed_compilation_is_told_at_every_start_until_one_succeeds(
             assert reason in warning
             assert "-m registry.compiled.compile" in warning
 
+    if not LIBRARY.exists():
+        pytest.skip("no compiled library here: nothing succeeds")
     copying = installation / "cc"
     copying.write_text(COPYING.format(library=LIBRARY))
     copying.chmod(0o700)
