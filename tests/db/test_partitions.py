@@ -323,6 +323,9 @@ async def test_what_stands_in_the_files_is_served_and_proven_from_there(
         assert (await client.get(f"/v1/rankings/{record_id}")).json() == before
         inclusion = await client.get("/v1/log/inclusion?leaf=300")
         assert inclusion.status_code == 200
+        leaf = month.rankings[7].record.leaf_hash.hex()
+        by_hash = await client.get(f"/v1/log/inclusion?hash={leaf}")
+        assert (by_hash.status_code, "by their index" in by_hash.text) == (404, True)
         partial = await client.get("/tile/entries/000.p/5")
         assert partial.status_code == 200
         growth = await client.get(f"/v1/log/consistency?from=3&to={PART + 9}")
