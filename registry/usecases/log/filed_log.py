@@ -4,13 +4,13 @@
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
-from datetime import datetime, timedelta
-from itertools import takewhile
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from registry.db.log.entries import AcceptedRecord, LoggedRecord
 from registry.errors import Refused
+from registry.records.evidence import BEFORE
 from registry.records.record import format_minute, parse_record
 from registry.sites.identifier import ulid_time
 from registry.tlog.checkpoint import parse_checkpoint
@@ -27,10 +27,6 @@ from registry.tlog.tiles import (
 )
 from registry.usecases.log.log_folder import LogFolder
 from registry.usecases.log.publish_files import CHECKPOINT
-
-DISORDER = timedelta(minutes=5)
-"""Bound of how far records are out of the order of their minutes: clocks differ, and a
-record waits for its commit."""
 
 
 class FiledLog:
@@ -74,31 +70,30 @@ class FiledLog:
         return parse_bundle(content, TILE_WIDTH) if content else ()
 
     def find(self, record_id: str) -> LoggedRecord | None:
-        """Find a record by its minute: records lie about in the order of time."""
+        """Find a record by its minute, which few entries are out of order by (`BEFORE`)."""
         try:
             at = ulid_time(record_id)
-            around = self._bundles_around(at - DISORDER, at + DISORDER)
+            first, last = format_minute(at - BEFORE), format_minute(at + BEFORE)
         except (ValueError, OverflowError):  # it leaves the calendar
             return None
+        bundles = range(self.size // TILE_WIDTH)
+        begin = bisect_left(
+            bundles, first, key=lambda index: _minute(self.entries(index))
+        )
         member = f'"id":"{record_id}"'.encode()
-        for index in around:
-            for offset, entry in enumerate(self.entries(index)):
+        for index in bundles[max(0, begin - 1) :]:
+            entries = self.entries(index)
+            if _minute(entries) > last:
+                return None
+            for offset, entry in enumerate(entries):
                 if member in entry and parse_record(entry)["id"] == record_id:
                     return _logged(entry, index * TILE_WIDTH + offset, at)
         return None
 
-    def _bundles_around(self, start: datetime, end: datetime) -> Iterator[int]:
-        bundles = range(self.size // TILE_WIDTH)
-        begin = bisect_left(bundles, format_minute(start), key=self._minute)
-        last = format_minute(end)
-        rest = bundles[max(0, begin - 1) :]
-        return takewhile(lambda index: self._minute(index) <= last, rest)
 
-    def _minute(self, index: int) -> str:
-        """Return when the first entry of a bundle was recorded; late where there is none."""
-        return next(
-            (str(parse_record(entry)["t"]) for entry in self.entries(index)), "~"
-        )
+def _minute(entries: Sequence[bytes]) -> str:
+    """Return when the first entry was recorded; of none what is behind all times."""
+    return str(parse_record(entries[0])["t"]) if entries else "~"
 
 
 def _logged(entry: bytes, index: int, at: datetime) -> LoggedRecord:

@@ -118,7 +118,9 @@ async def find_leaf(connection: Connection, leaf_hash: bytes) -> int:
     """The first leaf with that hash. Raises: NotFound."""
     index = await leaves.first_leaf_with(connection, leaf_hash)
     if index is None:
-        detail = "no leaf in the tables has this hash; older ones are found by their index"
+        detail = (
+            "no leaf in the tables has this hash; older ones are found by their index"
+        )
         raise NotFound(LEAF_UNKNOWN, detail, pointer="hash")
     return index
 
