@@ -19,6 +19,7 @@ from registry.records.canonical import digest_of
 from registry.records.record import report_record
 from registry.reports.archive import archive_manifest as manifests
 from registry.reports.archive.writing import digest_file, write_manifest
+from registry.reports.invariance import TrialCount
 from registry.reports.render.json_object import format_json
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from registry.usecases.reports.archived_report import report_of_archive
@@ -193,6 +194,30 @@ def test_an_archive_unlike_the_log_is_found_out(
     assert any(expected in line for line in result["archive"]), result["archive"]
     assert len(result["archive"]) < 5
     assert result["differing"]
+
+
+@pytest.mark.parametrize(
+    "trials_and_expected",
+    [
+        ((), "the archive has 0 runs of trials, and the log tells of 1"),
+        (
+            ((TrialCount(perturbation="brand", trials=400, violations=0),),),
+            "the trials of 2026-11-20 are not those that the log tells of",
+        ),
+        (
+            ((TrialCount(perturbation="tier", trials=400, violations=1),),),
+            "the trials of 2026-11-20 are not those that the log tells of",
+        ),
+    ],
+    ids=["left out", "without violations", "of something else"],
+)
+def test_trials_unlike_those_in_the_log_are_found_out(
+    log, town, report, tmp_path, trials_and_expected
+):
+    trials, expected = trials_and_expected
+    write(tmp_path / "archive", town.rows, checkpoint=note_of(log), trials=trials)
+    code, result = run_json(*options(log, tmp_path / "archive", report))
+    assert (code, result["archive"]) == (1, [expected])
 
 
 @pytest.mark.parametrize("is_kept", [True, False], ids=["this one", "another"])

@@ -1,4 +1,4 @@
-"""An archive held against the log: its rankings and choices, and its auditors' labels."""
+"""An archive held against the log: rankings, choices, auditors' labels and trials."""
 
 import tempfile
 from collections.abc import Collection
@@ -16,6 +16,7 @@ from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.archive.label_rows import read_labels
 from registry.reports.archive.reading import Archive, iterate_rankings
 from registry.reports.archive.site_rows import read_sites
+from registry.reports.archive.trial_agreement import TrialAgreement
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.follow import Visit
 from registry.tlog.note import format_vkey
@@ -27,11 +28,13 @@ class HeldArchive:
 
     rankings: Agreement
     labels: LabelAgreement
+    trials: TrialAgreement
     conduct: ConductState
 
     @property
     def differences(self) -> list[str]:
-        return [*self.rankings.differences, *self.labels.differences]
+        agreements = (self.rankings, self.labels, self.trials)
+        return [line for own in agreements for line in own.differences]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -77,16 +80,24 @@ async def hold_against_log(
             known=auditors,
         )
 
+        trials = TrialAgreement(
+            start=manifest.start, end=manifest.end, runs=manifest.trials
+        )
+
         def see(index: int, entry: bytes) -> None:
             rankings.visit(index, entry)
             labels.visit(index, entry)
+            trials.visit(entry)
             watch(index, entry)
 
         seen = _seen(trust, covering)
         log = await Follower(source, trust, state=seen, watch=see).run()
         rankings.finish()
         labels.finish(read_sites(duck))
-    return HeldArchive(rankings=rankings, labels=labels, conduct=log.conduct)
+        trials.finish()
+    return HeldArchive(
+        rankings=rankings, labels=labels, trials=trials, conduct=log.conduct
+    )
 
 
 def _seen(trust: Trust, covering: Checkpoint) -> AuditState:

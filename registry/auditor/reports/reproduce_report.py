@@ -48,7 +48,7 @@ MAX_SHOWN = 100
 NOT_PROVEN = (
     "which sites were drawn as the sample, where more were eligible than it holds",
     "labels that a site's documents or its registration told, as the registry says",
-    "categories of sites and the trials of invariance, as the registry says",
+    "categories of sites, as the registry says",
 )
 
 

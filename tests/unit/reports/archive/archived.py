@@ -8,12 +8,14 @@ from functools import cache
 from hashlib import sha256, shake_256
 from pathlib import Path
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.identity import base64url
 from registry.identity.keys.private_keys import public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
+from registry.records.canonical import canonical_json, digest_of
 from registry.records.disclosure import seal
 from registry.records.labelling import Labelling, digest_source, sign_labelling
 from registry.records.ranking_columns import (
@@ -27,7 +29,10 @@ from registry.records.record import (
     choice_of,
     label_record,
     selection_record,
+    trials_commitment_record,
+    trials_result_record,
 )
+from registry.records.seed import commit_secret
 from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.archive.archive_rows import archive_ranking, derive
 from registry.reports.archive.reading import Archive, open_archive
@@ -142,6 +147,21 @@ class Town(History):
         self.log(label_record(**self.head, signed=signed))
         return statement(signed.labelling, self.now)
 
+    def tell_trials(self, tallies):
+        """Commit to trials of today, and log their results."""
+        secret, day = sha256(b"trials").digest(), self.now.date()
+        commitment = commit_secret(secret)
+        self.log(trials_commitment_record(**self.head, day=day, commitment=commitment))
+        result = {
+            "snap": "snap",
+            "n": sum(tally.trials for tally in tallies),
+            "violations": sum(tally.violations for tally in tallies),
+            "tallies": digest_of(canonical_json(msgspec.to_builtins(tallies))),
+        }
+        self.log(
+            trials_result_record(**self.head, day=day, secret=secret, result=result)
+        )
+
     def forget(self, row):
         """Erased, on record."""
         self.erase(row.leaf_index, [])
@@ -211,6 +231,7 @@ def _played(count):
     town = Town().begin()
     for site, label, changes in STATEMENTS:
         town.label(site, label, **changes)
+    town.tell_trials(TRIALS[0])
     for number in range(count):
         town.pass_by(minutes=2)
         row = town.ask(number)
@@ -324,7 +345,9 @@ def claims():
     return {number: claim for number, claim in compared.items() if claim.stated_twice}
 
 
-def write(folder, rows, checkpoint="", *, sites=None, key=KEY, labels=None) -> Manifest:
+def write(
+    folder, rows, checkpoint="", *, sites=None, key=KEY, labels=None, trials=TRIALS
+) -> Manifest:
     writer = ArchiveWriter(folder, disclosures() if sites is None else sites)
     for day in ("2026-11-20", "2026-11-21"):
         writer.add([row for row in rows if row.minute.startswith(day)])
@@ -332,7 +355,7 @@ def write(folder, rows, checkpoint="", *, sites=None, key=KEY, labels=None) -> M
     write_summary = WriteSummary(
         window=WINDOW,
         checkpoint=checkpoint,
-        trials=TRIALS,
+        trials=trials,
         labels=told_labels(sites) if labels is None else labels,
     )
     return writer.finish(write_summary, key)
