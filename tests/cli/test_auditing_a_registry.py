@@ -47,7 +47,7 @@ def test_everything_that_is_answered_can_be_audited(
     assert ranking["checked"][:6] == parts
     rebuilt = f"profiles of {len(LISTED)} sites, {len(LISTED)} of them drawn"
     assert ranking["checked"][6].startswith(rebuilt)
-    assert ranking["checked"][7:10] == ["factors", "publishers", "eligible sites"]
+    assert ranking["checked"][7:10] == ["words", "factors", "publishers"]
     assert [text[:5] for text in ranking["notChecked"]][:1] == ["ties:"]
 
     lines = tmp_path / "held.jsonl"

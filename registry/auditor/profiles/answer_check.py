@@ -8,7 +8,7 @@ so factors and eligibility are those of the whole index.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import comb
+from math import exp, lgamma, log, log1p
 
 import msgspec
 
@@ -143,6 +143,27 @@ class AnswerCheck:
         if computed != dict(self._answer.weights):
             yield f"the weights of its words are {computed}"
 
+    def words(self) -> Iterator[str]:
+        """Hold the committed numbers of sites with a word against the profiles."""
+        evidence, terms = self._evidence, self._answer.terms
+        hashes = [hash_word(term) for term in terms]
+        drawn = set(evidence.drawn) & evidence.profiles.keys()
+        every = self._containing(evidence.profiles.keys(), hashes)
+        among = self._containing(drawn, hashes)
+        for term, key, least, few in zip(terms, hashes, every, among, strict=True):
+            count, sites = evidence.counts.get(key, 0), evidence.sites
+            if (
+                not least <= count <= sites
+                or _draw_chance(few, len(drawn), count, sites) < SURE
+            ):
+                own = f"{least} of {len(evidence.profiles)} profiles"
+                yield f"{own} have the word {term!r}, and {count} by the generation"
+
+    def _containing(self, site_ids: Iterable[int], hashes: list[int]) -> list[int]:
+        profiles = [self._evidence.profiles[site_id] for site_id in site_ids]
+        index = Builder.build(profiles, self._evidence.policy).index
+        return list(index.bound.containing(hashes)) if profiles else [0] * len(hashes)
+
     def factors(self) -> Iterator[str]:
         for row in self._answer.scores:
             site = self._site_of.get(parse_site_id(row.site))
@@ -207,10 +228,35 @@ class AnswerCheck:
             yield f"{own} of {len(drawn)} drawn sites are eligible; {stated} are stated"
 
 
+def _draw_chance(own: int, drawn: int, count: int, sites: int) -> float:
+    """Return how often so many drawn of all sites have as few, or as many, of `count`."""
+    least, most = max(0, drawn + count - sites), min(count, drawn)
+    whole = _log_comb(sites, drawn)
+    chances = {
+        n: exp(_log_comb(count, n) + _log_comb(sites - count, drawn - n) - whole)
+        for n in range(least, most + 1)
+    }
+    return _smaller_tail(own, chances)
+
+
 def _chance(own: int, drawn: int, share: float) -> float:
     """Return how often a draw has as few, or as many, as these."""
-    share = min(1.0, share)
-    chances = [
-        comb(drawn, n) * share**n * (1 - share) ** (drawn - n) for n in range(drawn + 1)
-    ]
-    return min(sum(chances[: own + 1]), sum(chances[own:]))
+    if not 0 < share < 1:
+        return float(own == drawn * min(1, share))
+    chances = {
+        n: exp(_log_comb(drawn, n) + n * log(share) + (drawn - n) * log1p(-share))
+        for n in range(drawn + 1)
+    }
+    return _smaller_tail(own, chances)
+
+
+def _log_comb(n: int, k: int) -> float:
+    """Return the logarithm: of thousands of drawn sites there is no float of the number."""
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+def _smaller_tail(own: int, chances: Mapping[int, float]) -> float:
+    return min(
+        sum(chance for n, chance in chances.items() if n <= own),
+        sum(chance for n, chance in chances.items() if n >= own),
+    )

@@ -74,6 +74,7 @@ class ProfileChecks:
         )
         tests = (
             check.weights,
+            check.words,
             check.factors,
             check.publishers,
             check.left_out,
@@ -84,7 +85,7 @@ class ProfileChecks:
         few = f"{own} of them drawn from {committed.site_count}"
         profiles = f"profiles of {len(remade.profiles)} sites, {few}"
         return Recomputation(
-            checked=(profiles, "factors", "publishers", "eligible sites"),
+            checked=(profiles, "words", "factors", "publishers", "eligible sites"),
             differences=(*remade.differences, *differing),
             missing=tuple(f"a profile: {reason}" for reason in remade.missing),
         )

@@ -61,6 +61,9 @@ class ServedTown:
         }
 
     async def ask(self, path: str):
+        return self.answer(path)
+
+    def answer(self, path: str):
         parts = urlsplit(path)
         *_, kind, name = parts.path.split("/")
         if kind == "profiles":

@@ -230,7 +230,7 @@ def answers(town: Shadow, leak: Leak, *, every: int = 1) -> Iterator[RankingOnTr
     profiles = [leak.change(listing, town.make(listing)) for listing in town.listings]
     index = Builder.build(profiles, town.policy).index
     for number, question in enumerate(town.questions[::every]):
-        yield _on_record(index, question, f"n{number}", leak.ranker)
+        yield on_record(index, question, f"n{number}", leak.ranker)
 
 
 def differences(town: Shadow, leak: Leak) -> list[str]:
@@ -242,7 +242,7 @@ def differences(town: Shadow, leak: Leak) -> list[str]:
     ]
 
 
-def _on_record(
+def on_record(
     index: Any, question: Question, nonce: str, ranker: Ranker
 ) -> RankingOnTrial:
     policy = index.policy
