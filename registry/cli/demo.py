@@ -84,11 +84,7 @@ def demo(
     clear_folder(data)
     # Always the embedded database: a town of test sites belongs into no other.
     settings = settings_or_exit(
-        port=port,
-        data=data,
-        allow_loopback=True,
-        database_url="",
-        log_level=log_level,
+        port=port, data=data, allow_loopback=True, database_url="", log_level=log_level
     )
     configure_logging(settings.log_format, settings.log_level)
     output = Console(stderr=as_json, quiet=as_json and not sys.stderr.isatty())

@@ -7,10 +7,7 @@ from typing import Any
 import click
 
 from registry.client import RegistryClient
-from registry.identity.keys.private_keys import (
-    PrivateKey,
-    public_key_of,
-)
+from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
 from registry.terminal.as_operator import asks_as_operator, auth_of
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
@@ -79,11 +76,7 @@ def register(
 @operator.command()
 @key_option
 @id_option
-@click.option(
-    "--next-key",
-    type=KEY_FILE,
-    help="The private key that takes its place.",
-)
+@click.option("--next-key", type=KEY_FILE, help="The private key that takes its place.")
 @api_key_option
 @registry_option
 @json_option

@@ -15,10 +15,7 @@ LIFETIME_S = 600
 def beside_town(settings: Settings, town: Town) -> Settings:
     """The settings under which the registry finds an open town."""
     return replace(
-        settings,
-        hosts_file=town.hosts_file,
-        ca_file=town.ca_file,
-        dns=town.dns_address,
+        settings, hosts_file=town.hosts_file, ca_file=town.ca_file, dns=town.dns_address
     )
 
 

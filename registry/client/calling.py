@@ -8,13 +8,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from registry.client.api_call import (
-    NO_RETRIES,
-    ApiAnswer,
-    ApiCall,
-    RetryRule,
-    decode,
-)
+from registry.client.api_call import NO_RETRIES, ApiAnswer, ApiCall, RetryRule, decode
 from registry.client.failures import AnswerInvalid, RegistryUnreachable
 
 T = TypeVar("T")

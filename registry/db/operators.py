@@ -5,16 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    DateTime,
-    Row,
-    Text,
-    bindparam,
-    delete,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import DateTime, Row, Text, bindparam, delete, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 

@@ -121,8 +121,7 @@ async def settle(connection: Connection, leased: Webhook, **changed: Any) -> boo
     written = await connection.execute(
         update(webhook)
         .where(
-            webhook.c.webhook_id == leased.webhook_id,
-            webhook.c.fence == leased.fence,
+            webhook.c.webhook_id == leased.webhook_id, webhook.c.fence == leased.fence
         )
         .values(leased_until=None, **changed)
     )

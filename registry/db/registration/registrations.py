@@ -105,8 +105,7 @@ async def supersede(
             registration.c.network.is_not_distinct_from(network),
             registration.c.status == "verifying",
             or_(
-                registration.c.leased_until.is_(None),
-                registration.c.leased_until < now,
+                registration.c.leased_until.is_(None), registration.c.leased_until < now
             ),
         )
         .values(

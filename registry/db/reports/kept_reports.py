@@ -109,10 +109,7 @@ async def _facts(
 ) -> tuple[dict[date, dict[str, bytes]], dict[date, dict[str, int]]]:
     query = (
         select(
-            kept_form.c.month,
-            kept_form.c.form,
-            kept_form.c.digest,
-            kept_form.c.size,
+            kept_form.c.month, kept_form.c.form, kept_form.c.digest, kept_form.c.size
         )
         .where(kept_form.c.month.in_(months))
         .order_by(kept_form.c.form)

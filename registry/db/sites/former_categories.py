@@ -17,11 +17,7 @@ THEN = text("""
 
 
 async def categories_then(
-    connection: Connection,
-    at: datetime,
-    *,
-    after: int = 0,
-    last: int = 2**63 - 1,
+    connection: Connection, at: datetime, *, after: int = 0, last: int = 2**63 - 1
 ) -> dict[int, str]:
     """Return the category at that instant of sites of which it has changed since.
 

@@ -40,10 +40,7 @@ BEGINNING = FeedPosition(0, 0)
 
 
 async def changes_in(
-    connection: Connection,
-    parts: Sequence[UnreadRange],
-    after: FeedPosition,
-    most: int,
+    connection: Connection, parts: Sequence[UnreadRange], after: FeedPosition, most: int
 ) -> list[FeedPosition]:
     """Return the changes of the parts behind a position, in their order."""
     rows = await _IN_ORDER(

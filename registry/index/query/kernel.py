@@ -13,11 +13,7 @@ import numpy.typing as npt
 
 from registry.compiled.library import pointer_to
 from registry.index.query.scoring_parameters import ScoringParameters
-from registry.index.query.within_radius import (
-    eligible_within,
-    is_within,
-    rank_within,
-)
+from registry.index.query.within_radius import eligible_within, is_within, rank_within
 from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.part import BEFORE_ALL, FACTORS, RANKED_ROW, IndexPart
 from registry.ranking.encoders.vectors import DIMENSIONS

@@ -136,8 +136,7 @@ class TopK:
             candidate
             for number, part in enumerate(self._index.parts)
             for candidate in self._eligible(
-                number,
-                part.segment.crowded_rows[part.segment.publishers == publisher],
+                number, part.segment.crowded_rows[part.segment.publishers == publisher]
             )
         ]
         places: dict[Place, list[RankKey]] = {}

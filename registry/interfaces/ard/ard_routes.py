@@ -190,9 +190,7 @@ async def explore(
     responses=problems(),
 )
 async def list_entries(
-    services: Injected,
-    page_size: PageSize = PAGE_RESULTS,
-    page_token: PageToken = None,
+    services: Injected, page_size: PageSize = PAGE_RESULTS, page_token: PageToken = None
 ) -> EntryPage:
     """A list and no ranking; follow `pageToken`."""
     page, following = await page_of_sites(services, "ard", page_size, page_token)

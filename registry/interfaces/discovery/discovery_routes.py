@@ -53,10 +53,7 @@ async def get_a2a_manifest() -> dict[str, Any]:
 
 
 @get(
-    "/llms.txt",
-    include_in_schema=False,
-    media_type="text/markdown",
-    middleware=[HOUR],
+    "/llms.txt", include_in_schema=False, media_type="text/markdown", middleware=[HOUR]
 )
 async def get_llms_txt(services: Injected) -> str:
     return own_documents.llms_txt(services.origin)

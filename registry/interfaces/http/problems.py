@@ -50,11 +50,7 @@ _OF_STATUS: Mapping[int, ProblemType] = {
 
 _UNTOLD = frozenset(
     kind.code
-    for kind in (
-        refusals.ANONYMOUS_TURNED_AWAY,
-        refusals.STREAMS_TAKEN,
-        REPORTS_BUSY,
-    )
+    for kind in (refusals.ANONYMOUS_TURNED_AWAY, refusals.STREAMS_TAKEN, REPORTS_BUSY)
 )
 """Strangers can have these as often as they like: metrics count them, the log doesn't."""
 

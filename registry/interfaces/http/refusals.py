@@ -53,9 +53,7 @@ NOTHING_TO_MATCH = ProblemType(
     "Leave If-Match out. Statements carry an order of their own: seq, or iat.",
 )
 NOT_FOUND = ProblemType(
-    "not_found",
-    "Nothing is here",
-    "The calls of this registry are listed at /openapi.",
+    "not_found", "Nothing is here", "The calls of this registry are listed at /openapi."
 )
 METHOD_NOT_ALLOWED = ProblemType(
     "method_not_allowed",
@@ -73,9 +71,7 @@ MEDIA_TYPE_UNSUPPORTED = ProblemType(
     "Set Content-Type to the one that /openapi names for the call.",
 )
 BODY_LATE = ProblemType(
-    "body_late",
-    "The body did not arrive in time",
-    "Send it whole within ten seconds.",
+    "body_late", "The body did not arrive in time", "Send it whole within ten seconds."
 )
 TILE_UNKNOWN = ProblemType(
     "tile_unknown",

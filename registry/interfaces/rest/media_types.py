@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 
 from litestar.datastructures import ResponseHeader
-from litestar.openapi.spec import (
-    OpenAPIMediaType,
-    OpenAPIResponse,
-    Operation,
-    Schema,
-)
+from litestar.openapi.spec import OpenAPIMediaType, OpenAPIResponse, Operation, Schema
 from litestar.openapi.spec.enums import OpenAPIType
 
 

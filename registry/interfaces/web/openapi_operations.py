@@ -12,11 +12,7 @@ import msgspec
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 
-from registry.interfaces.http.conditional import (
-    TAKES_IF_MATCH,
-    UNTAGGED,
-    Conditional,
-)
+from registry.interfaces.http.conditional import TAKES_IF_MATCH, UNTAGGED, Conditional
 from registry.interfaces.http.streams import LimitedStream
 
 Json = Mapping[str, Any]
@@ -58,10 +54,7 @@ IF_NONE_MATCH = (
     "If-None-Match",
     "ETags of answers that you have: 304 if one is still the answer",
 )
-IF_MATCH = (
-    "If-Match",
-    "The ETag with which you saw it: 412 if it has changed since",
-)
+IF_MATCH = ("If-Match", "The ETag with which you saw it: 412 if it has changed since")
 
 
 def complete(operation: Json, handler: HTTPRouteHandler) -> Json:

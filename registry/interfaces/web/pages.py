@@ -110,18 +110,12 @@ async def show_problem(code: FromPath[str]) -> Response[str]:
 async def show_bot(services: Injected) -> Response[str]:
     """The crawler's User-Agent points here."""
     return page(
-        "bot.html",
-        bot=services.bot,
-        directory=DIRECTORY_PATH,
-        contact=services.contact,
+        "bot.html", bot=services.bot, directory=DIRECTORY_PATH, contact=services.contact
     )
 
 
 @get(
-    "/policy.md",
-    include_in_schema=False,
-    media_type="text/markdown",
-    middleware=[HOUR],
+    "/policy.md", include_in_schema=False, media_type="text/markdown", middleware=[HOUR]
 )
 async def get_policy_page() -> Response[bytes]:
     """Return the bytes that the policy's record names."""

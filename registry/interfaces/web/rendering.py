@@ -21,12 +21,7 @@ _environment = Environment(
 
 _UNSEEN = re.compile("<!--.*?-->")
 
-_ABSENT = {
-    "answer": None,
-    "next_page": None,
-    "problem": None,
-    "listed": 0,
-}
+_ABSENT = {"answer": None, "next_page": None, "problem": None, "listed": 0}
 
 
 def render(template: str, **values: Any) -> str:

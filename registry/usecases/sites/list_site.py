@@ -38,11 +38,7 @@ from registry.sites.label import Label
 from registry.sites.place import decide_place
 from registry.usecases.ids import Clock
 from registry.usecases.sites.declared import label_documented
-from registry.usecases.sites.notices import (
-    document_notices,
-    make_notice,
-    place_notices,
-)
+from registry.usecases.sites.notices import document_notices, make_notice, place_notices
 from registry.usecases.sites.parse_site import ParsedSite
 
 QUALITY_WINDOW = timedelta(days=30)
@@ -196,19 +192,13 @@ class Lister:
         results = await probes.probes_since(connection, site_id, since)
         figures = summarise_probes(results)
         profile = replace(
-            parse_profile(body),
-            probes=figures,
-            quality=quality(figures, self.policy),
+            parse_profile(body), probes=figures, quality=quality(figures, self.policy)
         )
         (stored,) = stored_profiles([profile], self.policy)
         await profiles.change_profile(connection, site_id, stored)
 
     async def renew_profiles(
-        self,
-        engine: Engine,
-        now: Clock,
-        *,
-        at_once: int = RENEWED_AT_ONCE,
+        self, engine: Engine, now: Clock, *, at_once: int = RENEWED_AT_ONCE
     ) -> None:
         """Make each profile of another policy anew, from what is stored of its site.
 

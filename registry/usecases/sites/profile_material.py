@@ -28,11 +28,7 @@ from registry.sites.place import Place, PlaceMove, PlaceState, decide_place
 from registry.sites.site import LocationClaim
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.sites.declared import declarations_from
-from registry.usecases.sites.list_site import (
-    QUALITY_WINDOW,
-    Lister,
-    summarise_probes,
-)
+from registry.usecases.sites.list_site import QUALITY_WINDOW, Lister, summarise_probes
 from registry.usecases.sites.parse_site import (
     FetchedBody,
     ParsedSite,

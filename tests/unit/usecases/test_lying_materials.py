@@ -26,6 +26,7 @@ from registry.index.building.builder import Builder
 from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.relevance import idf_milli
 from registry.records.recomputation import Recomputation
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id

@@ -31,11 +31,7 @@ from registry.interfaces.rest.media_types import also_as, documented
 from registry.interfaces.rest.reports.reports import INSTANT, SIGNED
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
-from registry.records.labelling import (
-    MAX_SOURCE_LENGTH,
-    digest_source,
-    parse_labelling,
-)
+from registry.records.labelling import MAX_SOURCE_LENGTH, digest_source, parse_labelling
 from registry.reports.render import label_table
 from registry.sites.identifier import parse_site_id
 from registry.sites.label import CHAIN, PERCENT, Independence, Size

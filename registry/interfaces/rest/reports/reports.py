@@ -73,10 +73,7 @@ REPORT_RESPONSE = ResponseSpec(
     tags=["audit"],
     security=ANYBODY,
     response_headers=SIGNED,
-    responses={
-        **problems(401, 403, 429),
-        200: REPORT_RESPONSE,
-    },
+    responses={**problems(401, 403, 429), 200: REPORT_RESPONSE},
 )
 async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
     services: Injected,

@@ -80,8 +80,7 @@ async def list_sites(
         services, purpose, limit, cursor, category=category, country=country
     )
     return entry_views.SitePage(
-        results=tuple(summary_of(entry.short) for entry in page),
-        next_cursor=following,
+        results=tuple(summary_of(entry.short) for entry in page), next_cursor=following
     )
 
 
@@ -143,12 +142,10 @@ async def get_document(
     host: FromPath[str],
     services: Injected,
     url: Annotated[
-        str | None,
-        QueryParameter(max_length=2048, description="which; else the first"),
+        str | None, QueryParameter(max_length=2048, description="which; else the first")
     ] = None,
     form: Annotated[
-        Literal["fetched"] | Form,
-        QueryParameter(name="as", description=FORMS_TEXT),
+        Literal["fetched"] | Form, QueryParameter(name="as", description=FORMS_TEXT)
     ] = "fetched",
 ) -> entry_views.DocumentContent | dict[str, Any]:
     """A form other than `fetched` is the whole site in that format.
