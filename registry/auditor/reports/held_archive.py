@@ -11,7 +11,8 @@ from registry.auditor.state import AuditState
 from registry.auditor.trust import Trust
 from registry.records.rules.conduct_state import ConductState
 from registry.reports.archive.agreement import Agreement
-from registry.reports.archive.duck import open_duck
+from registry.reports.archive.archive_manifest import Manifest
+from registry.reports.archive.duck import Duck, open_duck
 from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.archive.label_rows import read_labels
 from registry.reports.archive.reading import Archive, iterate_rankings
@@ -66,23 +67,14 @@ async def hold_against_log(
         open_duck(Path(scratch)) as duck,
     ):
         archive.view(duck)
-        rankings = Agreement(
-            start=manifest.start,
-            end=manifest.end,
-            size=covering.size,
-            sites=manifest.sites,
-            rows=iterate_rankings(duck, archive),
-        )
+        rankings = _rankings(duck, archive, covering.size)
         labels = LabelAgreement(
             end=manifest.end_at,
             size=covering.size,
             labels=read_labels(duck),
             known=auditors,
         )
-
-        trials = TrialAgreement(
-            start=manifest.start, end=manifest.end, runs=manifest.trials
-        )
+        trials = _trials(manifest)
 
         def see(index: int, entry: bytes) -> None:
             rankings.visit(index, entry)
@@ -98,6 +90,21 @@ async def hold_against_log(
     return HeldArchive(
         rankings=rankings, labels=labels, trials=trials, conduct=log.conduct
     )
+
+
+def _rankings(duck: Duck, archive: Archive, size: int) -> Agreement:
+    manifest = archive.manifest
+    return Agreement(
+        start=manifest.start,
+        end=manifest.end,
+        size=size,
+        sites=manifest.sites,
+        rows=iterate_rankings(duck, archive),
+    )
+
+
+def _trials(manifest: Manifest) -> TrialAgreement:
+    return TrialAgreement(start=manifest.start, end=manifest.end, runs=manifest.trials)
 
 
 def _seen(trust: Trust, covering: Checkpoint) -> AuditState:

@@ -95,9 +95,9 @@ def worse_probe(answer: Any) -> None:
 def other_words(answer: Any) -> None:
     document = answer["documents"][0]
     body = b64decode(document["body"])
-    said = re.sub(rb'"description": *"', b'"description": "Weddings, ', body)
-    assert said != body
-    document["body"] = b64encode(said).decode()
+    text = re.sub(rb'"description": *"', b'"description": "Weddings, ', body)
+    assert text != body
+    document["body"] = b64encode(text).decode()
 
 
 def other_digest(answer: Any) -> None:
@@ -188,7 +188,7 @@ async def reproduced(
         return await checks.check(ranking.members, ranking.values, ranking.seed)
 
 
-def asked(town: Shadow, index: Any) -> RankingOnTrial:
+def rank(town: Shadow, index: Any) -> RankingOnTrial:
     question = next(item for item in town.questions if "book" in item.text)
     return on_record(index, question, "n", as_ranked)
 
@@ -196,12 +196,12 @@ def asked(town: Shadow, index: Any) -> RankingOnTrial:
 async def test_an_honest_answer_is_reproduced_over_http(
     lying: Lying, lister: Lister, town: Shadow
 ) -> None:
-    result = await reproduced(lying, lister, asked(town, lying.town.builder.index))
+    result = await reproduced(lying, lister, rank(town, lying.town.builder.index))
     assert (result.differences, result.missing) == ((), ())
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("a probe that failed", "its profile is not"),
         ("another site", "another site was served"),
@@ -211,12 +211,12 @@ async def test_an_honest_answer_is_reproduced_over_http(
     ],
 )
 async def test_a_lie_reproduces_no_answer(
-    name: str, said: str, lying: Lying, lister: Lister, town: Shadow
+    name: str, text: str, lying: Lying, lister: Lister, town: Shadow
 ) -> None:
-    ranking = asked(town, lying.town.builder.index)
+    ranking = rank(town, lying.town.builder.index)
     lying.kind, lying.lie, _ = LIES[name]
     result = await reproduced(lying, lister, ranking)
-    assert said in " ".join((*result.differences, *result.missing))
+    assert text in " ".join((*result.differences, *result.missing))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ async def test_a_false_table_of_words_is_seen(
 ) -> None:
     """The registry ranks by it, commits to it and proves it: all agrees but the sites."""
     builder = lying.town.builder
-    ranking = asked(town, builder.index)
+    ranking = rank(town, builder.index)
     terms = list(ranking.values["terms"])
     hashes = [hash_word(term) for term in terms]
     counts = builder.index.bound.containing(hashes)
@@ -246,9 +246,9 @@ async def test_a_false_table_of_words_is_seen(
         for term, count in zip(terms, false, strict=True)
     }
     result = await reproduced(lying, lister, ranking)
-    said = " ".join(result.differences)
-    assert "profiles have the word" in said
-    assert "the weights of its words" not in said
+    text = " ".join(result.differences)
+    assert "profiles have the word" in text
+    assert "the weights of its words" not in text
 
 
 def test_the_chance_of_a_draw_is_that_of_counting() -> None:
