@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from registry.auditor.follow_log import Follower
 from registry.auditor.source import LogSource
@@ -12,7 +13,7 @@ from registry.auditor.trust import Trust
 from registry.records.rules.conduct_state import ConductState
 from registry.reports.archive.agreement import Agreement
 from registry.reports.archive.archive_manifest import Manifest
-from registry.reports.archive.duck import Duck, open_duck
+from registry.reports.archive.duck import open_duck
 from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.archive.label_rows import read_labels
 from registry.reports.archive.reading import Archive, iterate_rankings
@@ -21,6 +22,9 @@ from registry.reports.archive.trial_agreement import TrialAgreement
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.follow import Visit
 from registry.tlog.note import format_vkey
+
+if TYPE_CHECKING:
+    from registry.reports.archive.duck import Duck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +96,7 @@ async def hold_against_log(
     )
 
 
-def _rankings(duck: Duck, archive: Archive, size: int) -> Agreement:
+def _rankings(duck: "Duck", archive: Archive, size: int) -> Agreement:
     manifest = archive.manifest
     return Agreement(
         start=manifest.start,
