@@ -103,7 +103,8 @@ async def test_update_replaces_the_whole_statement(scene: Scene) -> None:
     assert (updated.site_id, updated.seq) == (entry.site_id, 2)
     assert updated.registered_at == entry.registered_at
     assert updated.changed_at == entry.changed_at, "a change counts once a month"
-    assert updated.place is None, "the newer statement declares no location"
+    assert updated.site.location is None, "the newer statement declares none"
+    assert updated.place == entry.place, "and counts there until it has waited"
     names = {action.name for action in updated.site.actions}
     assert names == {"orderBread", "bookTable"}
     label = await one_row(

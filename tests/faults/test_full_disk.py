@@ -27,11 +27,15 @@ from tests.waiting import PATIENCE_S, until
 pytestmark = pytest.mark.slow
 WAL_SEGMENT_BYTES = 16 << 20
 
-# Four rows fill a page up to its fill factor.
+# Four rows fill a page up to its fill factor. Ids begin with the millisecond, so that
+# they lie in the part of this month.
 FILL = """
     INSERT INTO audit.ranking
         (record_id, accepted_at, operator, eligible, returned, sampled)
-    SELECT gen_random_uuid(), now(), '', 0, '', decode(repeat('00', 1890), 'hex')
+    SELECT CAST(
+            lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint)), 12, '0')
+            || right(replace(CAST(gen_random_uuid() AS text), '-', ''), 20) AS uuid),
+        now(), '', 0, '', decode(repeat('00', 1890), 'hex')
     FROM generate_series(1, :rows)
 """
 

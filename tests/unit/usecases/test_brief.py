@@ -42,7 +42,12 @@ def summary(host: str = HOST) -> SiteSummary:
             "provider": {"name": "Fuseau", "category": "restaurant"},
             "location": {"city": "Lyon", "country": "FR"},
             "capabilitiesSummary": [],
-            "fairnessMetrics": {"commissionRate": 0.0, "isIndependent": True},
+            "fairnessMetrics": {
+                "commissionRate": 0.0,
+                "isIndependent": True,
+                "directBenefit": None,
+            },
+            "trustSignatures": [],
             "trustLevel": "verified",
         },
         SiteSummary,
