@@ -19,7 +19,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import structlog
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from crawler import metrics, once, progress
 from crawler.canaries import Canaries, canaries_at
@@ -42,6 +41,7 @@ from registry.errors import Refused
 from registry.observability import configure_logging, metrics_of_process, metrics_served
 from registry.process import is_supervised, run_until_stopped
 from registry.ranking.encoders.encoder import load_encoder
+from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import exit_misconfigured, settings_of_process
 from registry.sites.gazetteer import Gazetteer
@@ -122,27 +122,24 @@ async def _forget_challenges(engine: Engine, clock: Clock) -> None:
 async def hourly_work(context: Context) -> AsyncIterator[None]:
     """Run what each crawler does now and then, the last two at once too."""
     engine, now = context.engine, context.clock
-    scheduler = AsyncIOScheduler(timezone="UTC")
-    scheduler.add_job(
-        _forget_challenges, "interval", hours=1, args=(engine, context.clock)
-    )
-    for job, given in (
-        (context.lister.renew_profiles, (engine, now)),
-        (context.revisits.renew, (engine,)),
-    ):
+    async with scheduled_jobs() as scheduler:
         scheduler.add_job(
-            job,
-            "interval",
-            hours=1,
-            next_run_time=now(),
-            misfire_grace_time=None,
-            args=given,
+            _forget_challenges, "interval", hours=1, args=(engine, context.clock)
         )
-    scheduler.start()
-    try:
+        for job, given in (
+            (context.lister.renew_profiles, (engine, now)),
+            (context.revisits.renew, (engine,)),
+        ):
+            scheduler.add_job(
+                job,
+                "interval",
+                hours=1,
+                next_run_time=now(),
+                misfire_grace_time=None,
+                args=given,
+            )
+        scheduler.start()
         yield
-    finally:
-        scheduler.shutdown(wait=False)
 
 
 @asynccontextmanager

@@ -12,7 +12,6 @@ from datetime import timedelta
 from functools import partial
 
 import structlog
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from registry import keyring
 from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
@@ -20,6 +19,7 @@ from registry.db.log import old_checkpoints, partitions
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
+from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
 from registry.usecases.ids import Clock, IdSource
@@ -40,21 +40,19 @@ async def publish(settings: Settings) -> None:
     ids = IdSource()
     signer = keyring.load_signer(settings.keys, keyring.LOG, settings.log_origin)
     retiring = keyring.load_retiring_signer(settings.keys, settings.log_origin)
-    scheduler = AsyncIOScheduler(timezone="UTC")
-    async with engine_at(settings.database_url, Role.PUBLISHER) as engine:
+    async with (
+        engine_at(settings.database_url, Role.PUBLISHER) as engine,
+        scheduled_jobs() as scheduler,
+    ):
         prepare = partial(add_partitions, engine, ids.clock)
         commit = partial(commit_ahead, engine, settings.policy, digest_of_code(), ids)
         scheduler.add_job(commit, "interval", minutes=COMMIT_AHEAD_MINUTES)
         scheduler.add_job(prepare, "interval", hours=1)
         scheduler.add_job(partial(thin_out, engine, ids.clock), "interval", hours=1)
-        try:
-            await prepare()
-            await _commit_first(commit)
-            scheduler.start()
-            await Sequencer(engine, signer, ids.clock, retiring).run()
-        finally:
-            if scheduler.running:
-                scheduler.shutdown(wait=False)
+        await prepare()
+        await _commit_first(commit)
+        scheduler.start()
+        await Sequencer(engine, signer, ids.clock, retiring).run()
 
 
 async def thin_out(engine: Engine, clock: Clock) -> None:

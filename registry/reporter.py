@@ -10,10 +10,9 @@ priority, and is in nobody's way: searches and the log go on without it.
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache, partial
 from hashlib import sha256
-from typing import cast
 
 # More threads of BLAS would spin beside serving, at the priority of the process.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -34,6 +33,7 @@ from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import Policy
+from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
 from registry.sites.gazetteer import Gazetteer
@@ -59,28 +59,19 @@ def _trial_secret(key: Ed25519PrivateKey, day: date) -> bytes:
 async def report(settings: Settings) -> None:
     """Keep reports and run trials until cancelled."""
     url = settings.database_url
-    running: set[asyncio.Task[None]] = set()
     async with (
         engine_at(url, Role.AUDITOR, pool=2) as auditor,
         engine_at(url, Role.REPORTER, pool=4) as writer,
+        scheduled_jobs() as scheduler,
     ):
-        scheduler = _hourly_work(settings, auditor, writer, running)
+        _add_hourly_work(scheduler, settings, auditor, writer)
         scheduler.start()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            scheduler.shutdown(wait=False)
-            # It cancels them; until they have ended they hold connections of the engines.
-            await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.Event().wait()
 
 
-def _hourly_work(
-    settings: Settings,
-    auditor: Engine,
-    writer: Engine,
-    running: set[asyncio.Task[None]],
-) -> AsyncIOScheduler:
-    """running: of the jobs that have begun, while they have not ended."""
+def _add_hourly_work(
+    scheduler: AsyncIOScheduler, settings: Settings, auditor: Engine, writer: Engine
+) -> None:
     ids = IdSource()
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     keeper = Keeper(
@@ -102,39 +93,21 @@ def _hourly_work(
         hour=settings.invariance_hour,
         secret_of=partial(_trial_secret, signer.private),
     )
-    now = ids.clock()
     drop = partial(drop_rejected_statements, writer, ids.clock)
-    scheduler = AsyncIOScheduler(timezone="UTC")
-    _add_hourly(scheduler, partial(run_counted, running, drop), now)
+    scheduler.add_job(drop, "interval", hours=1, next_run_time=ids.clock())
     for turn, work in (
         (EXPOSURE_TURN, exposure.keep_missing),
         (REPORTS_TURN, keeper.keep_missing),
         (TRIALS_TURN, trials.make_todays),
     ):
-        in_turn = partial(do_in_turn, writer, turn, work)
-        job = partial(run_counted, running, in_turn)
-        _add_hourly(scheduler, job, now + FIRST_LOOK)
-    return scheduler
-
-
-def _add_hourly(
-    scheduler: AsyncIOScheduler, job: Callable[[], Awaitable[object]], first: datetime
-) -> None:
-    scheduler.add_job(
-        job, "interval", hours=1, next_run_time=first, misfire_grace_time=None
-    )
-
-
-async def run_counted(
-    running: set[asyncio.Task[None]], work: Callable[[], Awaitable[object]]
-) -> None:
-    """Do the work; meanwhile its task is among those that run."""
-    task = cast("asyncio.Task[None]", asyncio.current_task())
-    running.add(task)
-    try:
-        await work()
-    finally:
-        running.discard(task)
+        scheduler.add_job(
+            do_in_turn,
+            "interval",
+            hours=1,
+            next_run_time=ids.clock() + FIRST_LOOK,
+            misfire_grace_time=None,
+            args=(writer, turn, work),
+        )
 
 
 @cache
