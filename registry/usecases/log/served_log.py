@@ -152,7 +152,9 @@ class ServedLog:
         cached = {part: self._cache.find(part, zipped=False) for part in parts}
         loaded = {part: content for part, content in cached.items() if content}
         if missing := [part for part in parts if part not in loaded]:
-            read = await asyncio.to_thread(self._read_filed, missing)
+            read: dict[Part, bytes] = {}
+            if self._filed:
+                read = await asyncio.to_thread(_read_filed, self._filed, missing)
             rest = [part for part in missing if part not in read]
             if rest:
                 async with self._engine.connect() as connection:
@@ -161,14 +163,6 @@ class ServedLog:
                 self._cache.keep(part, content, zipped=False)
             loaded |= read
         return loaded
-
-    def _read_filed(self, parts: Sequence[Part]) -> dict[Part, bytes]:
-        """Read from the files what is there; tables have all levels but the lowest."""
-        if self._filed is None:
-            return {}
-        lowest = [part for part in parts if isinstance(part, Bundle) or not part.level]
-        read = {part: self._filed.read_part(part) for part in lowest}
-        return {part: content for part, content in read.items() if content}
 
     async def _zip(self, part: Part, plain: bytes) -> bytes:
         # A full bundle takes some milliseconds, in which others are answered.
@@ -198,6 +192,13 @@ class _PartCache:
         while self._bytes > self._most_bytes:
             _, dropped = self._parts.popitem(last=False)
             self._bytes -= len(dropped)
+
+
+def _read_filed(filed: FiledLog, parts: Sequence[Part]) -> dict[Part, bytes]:
+    """Read from the files what is there; tables have all levels but the lowest."""
+    lowest = [part for part in parts if isinstance(part, Bundle) or not part.level]
+    read = {part: filed.read_part(part) for part in lowest}
+    return {part: content for part, content in read.items() if content}
 
 
 async def _read_parts(

@@ -6,6 +6,7 @@ be abroad, and who knows the place can look.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from registry.db.engine.engines import Connection
 from registry.db.sites.documents import StoredDocument
@@ -21,6 +22,9 @@ from registry.sites.site import LocationClaim
 FAR_KM = 100
 """Distance from which on two cities are no longer one place and its surroundings."""
 MOST_VALUES = 3
+MOST_MATCHES = 200
+"""Number of cities, countries or telephones beyond which they are no evidence for one
+place. They are looked up at each request for the entry, and a document has room for many."""
 _READ_BYTES = 256 * 1024
 _TELEPHONE = re.compile(r"\+[1-9](?:[ ()./-]{0,2}\d){7,14}")
 _CITY = re.compile(
@@ -83,9 +87,12 @@ def _registration_notes(
 
 
 def _values(pattern: re.Pattern[str], bodies: Iterable[str]) -> list[str]:
-    """Return the distinct matches, in order."""
+    """Return the distinct matches, in order; none of more than MOST_MATCHES."""
     matches = (match for body in bodies for match in pattern.finditer(body))
-    return list(dict.fromkeys(match[match.re.groups] for match in matches))
+    first = list(islice(matches, MOST_MATCHES + 1))
+    if len(first) > MOST_MATCHES:
+        return []
+    return list(dict.fromkeys(match[match.re.groups] for match in first))
 
 
 def _all_far(place: Place, cities: Iterable[Place | None]) -> bool:

@@ -76,7 +76,8 @@ class ProfileMaterial(msgspec.Struct, rename="camel", kw_only=True):
     """Material of a listed site's profile.
 
     changed_at: the last change that counts for freshness. allow_loopback: of a registry
-    for development. place: that counts. place_move: that is declared and waits. keys: that the site was proved by, as JWKs. probes: the newest first.
+    for development. place: that counts. place_move: that is declared and waits.
+    keys: that the site was proved by, as JWKs. probes: the newest first.
     """
 
     id: str

@@ -4,7 +4,7 @@ import pytest
 
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.site import LocationClaim
-from registry.usecases.sites.place_notes import document_notes
+from registry.usecases.sites.place_notes import MOST_MATCHES, document_notes
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,8 @@ from registry.usecases.sites.place_notes import document_notes
         ((), '{"address_country": "Germany"}', ["address"]),
         ((), '{"country": "JO", "areas": [{"country": "DE"}]}', []),
         ((), '{"city": "no such city", "country": "nowhere"}', []),
+        ((), '"city": "Berlin",' * MOST_MATCHES, ["address"]),
+        ((), '"city": "Berlin",' * (MOST_MATCHES + 1), []),
         ((), '"addressLocality"' * 50_000 + "+1" * 50_000, []),
     ],
 )
