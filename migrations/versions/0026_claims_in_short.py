@@ -7,34 +7,28 @@ down_revision = "0025"
 branch_labels = None
 depends_on = None
 
-FORMER = """
+CLAIMS = """
+'[]'
+|| coalesce(listing #> '{site,name}', '""')
+|| coalesce(listing #> '{site,category}', '""')
+|| coalesce(listing #> '{site,location}', 'null')
+|| coalesce(listing -> 'place', 'null')
+|| coalesce(listing #> '{site,commission_percent}', 'null')
+|| coalesce(listing #> '{site,is_independent}', 'null')
+"""
+FURTHER = """
 jsonb_insert(
-    '[]'
-    || coalesce(listing #> '{site,name}', '""')
-    || coalesce(listing #> '{site,category}', '""')
-    || coalesce(listing #> '{site,location}', 'null')
-    || coalesce(listing -> 'place', 'null')
-    || coalesce(listing #> '{site,commission_percent}', 'null')
-    || coalesce(listing #> '{site,is_independent}', 'null'),
-    '{-1}', jsonb_path_query_array(listing, '$.site.actions[*].name'), true
+    %s || coalesce(listing #> '{site,direct_benefit}', '""'),
+    '{-1}', coalesce(listing #> '{site,trust_signatures}', '[]'), true
 )
 """
-SHORT = """
+WITH_ACTIONS = """
 jsonb_insert(
-    jsonb_insert(
-        '[]'
-        || coalesce(listing #> '{site,name}', '""')
-        || coalesce(listing #> '{site,category}', '""')
-        || coalesce(listing #> '{site,location}', 'null')
-        || coalesce(listing -> 'place', 'null')
-        || coalesce(listing #> '{site,commission_percent}', 'null')
-        || coalesce(listing #> '{site,is_independent}', 'null')
-        || coalesce(listing #> '{site,direct_benefit}', '""'),
-        '{-1}', coalesce(listing #> '{site,trust_signatures}', '[]'), true
-    ),
-    '{-1}', jsonb_path_query_array(listing, '$.site.actions[*].name'), true
+    %s, '{-1}', jsonb_path_query_array(listing, '$.site.actions[*].name'), true
 )
 """
+FORMER = WITH_ACTIONS % CLAIMS
+SHORT = WITH_ACTIONS % (FURTHER % CLAIMS)
 
 
 def upgrade() -> None:

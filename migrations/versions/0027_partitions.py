@@ -72,14 +72,16 @@ BEGIN
 END $$
 """
 
-# The trigger for a statement is met by who changes the whole, that for a row in the parts.
-GUARDS = """
+GUARD = """
 CREATE TRIGGER append_only BEFORE {statement} OR TRUNCATE ON audit.{table}
     FOR EACH STATEMENT EXECUTE FUNCTION audit.refuse_change();
+ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only
+"""
+# The trigger for a statement is met by who changes the whole, this one in the parts.
+ROW_GUARD = """
 CREATE TRIGGER append_only_row BEFORE {statement} ON audit.{table}
     FOR EACH ROW EXECUTE FUNCTION audit.refuse_change();
-ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only;
-ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only_row;
+ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only_row
 """
 GUARDED = {"entry": "UPDATE OR DELETE", "selection": "DELETE"}
 
@@ -306,7 +308,7 @@ MONTHS = ("ranking", "selection")
 MONTHS_AHEAD = 3
 
 LAST = """
-SELECT (SELECT max(accepted_at) FROM audit.{table}) AS at, now() AS now,
+SELECT (SELECT max(accepted_at) FROM audit.whole_ranking) AS at, now() AS now,
     (SELECT coalesce(max(leaf_index), 0) FROM audit.whole_entry) AS leaf
 """
 
@@ -320,7 +322,11 @@ def upgrade() -> None:
         op.execute(function)
     run(
         RIGHTS,
-        *(GUARDS.format(table=name, statement=GUARDED[name]) for name in GUARDED),
+        *(
+            guard.format(table=name, statement=GUARDED[name])
+            for name in GUARDED
+            for guard in (GUARD, ROW_GUARD)
+        ),
     )
     for parent in MONTHS:
         run(OTHER.format(parent=parent))
@@ -331,7 +337,7 @@ def upgrade() -> None:
 
 def _take_up() -> None:
     """Make a table that holds something the first part, of all that is older too."""
-    last = op.get_bind().execute(text(LAST.format(table="whole_ranking"))).one()
+    last = op.get_bind().execute(text(LAST)).one()
     month = max(last.at or last.now, last.now).astimezone(UTC).date().replace(day=1)
     after = (last.leaf // ENTRIES + 1) * ENTRIES
     run(TAKE_UP.format(parent="entry", part="entry_0", first=0, after=after))
@@ -370,11 +376,6 @@ ALTER TABLE audit.made_archive DROP COLUMN finished_at;
 ALTER INDEX audit.whole_entry_accepted_at_idx RENAME TO entry_accepted_at;
 ALTER INDEX audit.whole_entry_kind_accepted_at_idx RENAME TO entry_kind;
 ALTER INDEX audit.whole_entry_leaf_hash_idx RENAME TO entry_by_leaf_hash
-"""
-GUARD = """
-CREATE TRIGGER append_only BEFORE {statement} OR TRUNCATE ON audit.{table}
-    FOR EACH STATEMENT EXECUTE FUNCTION audit.refuse_change();
-ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only
 """
 UNNAMED = """
 DROP FUNCTION audit.add_month, audit.drop_month, audit.add_entries,
