@@ -87,6 +87,6 @@ def _labelling(
         site_id=site_id,
         label=labelled,
         observed_on=observed,
-        told_at=now,
+        stated_at=now,
         source_digest=digest_source(options["source"]),
     )

@@ -71,7 +71,7 @@ _SAY = Prepared(
         independence, chain, commission_percent, source)
     SELECT n.site_id, n.told_by, n.now, n.now, n.size, n.independence, n.chain,
         n.commission_percent, n.source
-    FROM (SELECT CAST(:site_id AS bigint) AS site_id, CAST(:told_by AS text) AS told_by,
+    FROM (SELECT CAST(:site_id AS bigint) AS site_id, CAST(:stated_by AS text) AS told_by,
         CAST(:now AS timestamptz) AS now, CAST(:size AS text) AS size,
         CAST(:independence AS text) AS independence, CAST(:chain AS text) AS chain,
         CAST(:commission_percent AS double precision) AS commission_percent,
@@ -89,7 +89,7 @@ _SAY = Prepared(
 PUT = text("""
     INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, observed_on,
         size, independence, chain, commission_percent, source, statement, record_id)
-    VALUES (:site_id, :told_by, :told_at, :valid_from, :observed_on, :size,
+    VALUES (:site_id, :stated_by, :stated_at, :valid_from, :observed_on, :size,
         :independence, :chain, :commission_percent, :source, :statement, :record_id)
     ON CONFLICT (statement) DO NOTHING
 """).bindparams(bindparam("record_id", type_=RecordId))
@@ -110,7 +110,7 @@ async def labels_at(
     Of sites that anybody has told something of. site_ids: of these only.
     connection: of a role that may read disclosures.
     """
-    statements = await told_at(connection, at, site_ids)
+    statements = await statements_at(connection, at, site_ids)
     return await asyncio.to_thread(_settle, statements, at)
 
 
@@ -136,7 +136,7 @@ async def labelled_sites(
     """Sites registered by then, labelled or not, in the order of their numbers."""
     values = {"at": at, "after": after, "most": most}
     rows = (await connection.execute(LISTED, values)).all()
-    statements = await told_at(connection, at, [row.site_id for row in rows])
+    statements = await statements_at(connection, at, [row.site_id for row in rows])
     last = rows[-1].site_id if rows else after
     former = await categories_then(connection, at, after=after, last=last)
     labelled = []
@@ -155,7 +155,7 @@ async def labelled_sites(
     return labelled
 
 
-async def told_at(
+async def statements_at(
     connection: Connection, at: datetime, site_ids: Sequence[int] | None = None
 ) -> dict[int, list[LabelStatement]]:
     """Return the last statement of each author of each site, in the order of site ids."""
@@ -184,8 +184,8 @@ async def put_label(
     values = {
         **asdict(statement_label.label),
         "site_id": site_id,
-        "told_by": statement_label.told_by,
-        "told_at": statement_label.told_at,
+        "stated_by": statement_label.stated_by,
+        "stated_at": statement_label.stated_at,
         "valid_from": statement_label.valid_from,
         "observed_on": statement_label.observed_on,
         "source": statement_label.source,
@@ -209,7 +209,7 @@ async def say_label(
     site_id: int,
     label: Label,
     *,
-    told_by: str,
+    stated_by: str,
     source: str,
     now: datetime,
 ) -> None:
@@ -217,7 +217,7 @@ async def say_label(
     await _SAY(
         connection,
         site_id=site_id,
-        told_by=told_by,
+        stated_by=stated_by,
         now=now,
         size=label.size,
         independence=label.independence,
@@ -251,8 +251,8 @@ def _by_site(rows: Sequence[Any]) -> dict[int, list[LabelStatement]]:
 
 
 def _statement(
-    told_by: str,
-    told_at: datetime,
+    stated_by: str,
+    stated_at: datetime,
     valid_from: datetime,
     observed_on: date | None,
     source: str,
@@ -261,8 +261,8 @@ def _statement(
     """The columns behind the site's, in the order of the queries."""
     return LabelStatement(
         label=_label(*stated),
-        told_by=told_by,
-        told_at=told_at,
+        stated_by=stated_by,
+        stated_at=stated_at,
         valid_from=valid_from,
         observed_on=observed_on,
         source=source,

@@ -39,7 +39,7 @@ class Labelling:
     """Statement of an auditor on a site; members that the label lacks are not stated.
 
     It replaces all that the auditor stated of the site before.
-    auditor: a C2SP verifier key. site_id: as spelled. told_at: to the second.
+    auditor: a C2SP verifier key. site_id: as spelled. stated_at: to the second.
     observed_on: the day for which the source tells it. source_digest: `sha256:…`.
     """
 
@@ -47,7 +47,7 @@ class Labelling:
     site_id: str
     label: Label
     observed_on: date
-    told_at: datetime
+    stated_at: datetime
     source_digest: str
 
     @property
@@ -63,7 +63,7 @@ class Labelling:
             "commission": None if percent is None else format_percent(percent),
             "observed": self.observed_on.isoformat(),
             "source": self.source_digest,
-            "iat": int(self.told_at.timestamp()),
+            "iat": int(self.stated_at.timestamp()),
         }
 
     @property
@@ -119,7 +119,7 @@ def parse_labelling(members: Mapping[str, JsonValue]) -> SignedLabelling:
             site_id=parsed.site,
             label=_label(parsed),
             observed_on=date.fromisoformat(parsed.observed),
-            told_at=_instant(parsed.iat),
+            stated_at=_instant(parsed.iat),
             source_digest=parsed.source,
         )
     except ValueError as error:

@@ -24,14 +24,14 @@ VALID_FOR = timedelta(days=730)
 class LabelStatement:
     """A label and who told it.
 
-    told_by: DOCUMENT, REGISTRATION or the auditor's verifier key. told_at: by the
+    stated_by: DOCUMENT, REGISTRATION or the auditor's verifier key. stated_at: by the
     author's own clock. valid_from: since when it is on record here. observed_on: the
     day for which an auditor's source tells it. source: where it comes from.
     """
 
     label: Label
-    told_by: str
-    told_at: datetime
+    stated_by: str
+    stated_at: datetime
     valid_from: datetime
     source: str
     observed_on: date | None = None
@@ -39,7 +39,7 @@ class LabelStatement:
     @property
     def kind(self) -> str:
         """DOCUMENT, REGISTRATION or AUDITOR."""
-        return self.told_by if self.told_by in {DOCUMENT, REGISTRATION} else AUDITOR
+        return self.stated_by if self.stated_by in {DOCUMENT, REGISTRATION} else AUDITOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,4 +189,4 @@ def _counts(stated: LabelStatement, at: datetime) -> bool:
 def _weight(stated: LabelStatement) -> tuple[int, date, datetime, str]:
     """Weigh among auditors the later observation, then the later word."""
     order = (DOCUMENT, REGISTRATION, AUDITOR).index(stated.kind)
-    return order, stated.observed_on or date.min, stated.told_at, stated.told_by
+    return order, stated.observed_on or date.min, stated.stated_at, stated.stated_by

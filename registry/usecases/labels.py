@@ -56,8 +56,8 @@ async def accept_label(
         raise NotFound(SITE_UNKNOWN, "no site has this id", pointer="/site")
     label = LabelStatement(
         label=labelling.label,
-        told_by=labelling.auditor,
-        told_at=labelling.told_at,
+        stated_by=labelling.auditor,
+        stated_at=labelling.stated_at,
         valid_from=now,
         source=source,
         observed_on=labelling.observed_on,
@@ -104,7 +104,7 @@ def verify_source(source: str, labelling: Labelling) -> None:
 
 
 def _verify_times(labelling: Labelling, now: datetime) -> None:
-    if labelling.told_at > now + MAX_SKEW:
+    if labelling.stated_at > now + MAX_SKEW:
         raise Refused(LABEL_OUT_OF_TIME, "iat is in the future", pointer="/iat")
     if labelling.observed_on > now.date():
         detail = "observed is in the future"

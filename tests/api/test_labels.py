@@ -48,7 +48,7 @@ def body(
         site_id=http.get(f"/v1/sites/{host}").json()["id"],
         label=label,
         observed_on=datetime.now(UTC).date(),
-        told_at=datetime.fromtimestamp(int(time.time()) if iat is None else iat, UTC),
+        stated_at=datetime.fromtimestamp(int(time.time()) if iat is None else iat, UTC),
         source_digest=digest_source(SOURCE),
     )
     signature = sign_labelling(labelling, signer.private).signature

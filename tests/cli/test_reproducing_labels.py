@@ -68,7 +68,9 @@ class Registry:
         return options(log, archive.folder, report)
 
     def say(self, site, output):
-        others = [label for label in self.labels[site] if label.told_by != AUDITOR_KEY]
+        others = [
+            label for label in self.labels[site] if label.stated_by != AUDITOR_KEY
+        ]
         self.labels[site] = [*others, output]
         self.sites = told_as(self.sites, site, output.label.size)
 
@@ -93,7 +95,7 @@ def invented(registry):
 
 def withheld(registry):
     """The site's own word counts then."""
-    saved = [label for label in registry.labels[AT] if label.told_by != AUDITOR_KEY]
+    saved = [label for label in registry.labels[AT] if label.stated_by != AUDITOR_KEY]
     registry.labels[AT] = saved
     registry.sites = told_as(registry.sites, AT, "large")
 

@@ -48,7 +48,7 @@ def labelling(site_id: int, label: Label = LARGE_CHAIN, **changes: Any) -> Label
         site_id=format_site_id(site_id),
         label=label,
         observed_on=NOON.date(),
-        told_at=NOON,
+        stated_at=NOON,
         source_digest=digest_source(SOURCE),
     )
     return replace(basis, **changes)
@@ -125,7 +125,7 @@ async def test_auditor_s_later_word_replaces_all_of_the_former(
 ) -> None:
     await put(scene, signed(site_id))
     later = NOON + timedelta(seconds=1)
-    await put(scene, signed(site_id, Label(size="medium"), told_at=later))
+    await put(scene, signed(site_id, Label(size="medium"), stated_at=later))
     result = await label_at(scene, site_id)
     assert (result.size, result.independence) == ("medium", "independent")
 
@@ -134,7 +134,7 @@ async def test_retraction_leaves_what_the_site_declared(
     scene: Scene, site_id: int
 ) -> None:
     await put(scene, signed(site_id))
-    await put(scene, signed(site_id, Label(), told_at=NOON + timedelta(seconds=1)))
+    await put(scene, signed(site_id, Label(), stated_at=NOON + timedelta(seconds=1)))
     result = await label_at(scene, site_id)
     assert (result.size, result.source) == ("small", "registration")
 
@@ -143,13 +143,13 @@ async def test_label_that_comes_late_does_not_undo_a_later_one(
     scene: Scene, site_id: int
 ) -> None:
     await put(scene, signed(site_id, Label(size="medium")))
-    await put(scene, signed(site_id, told_at=NOON - timedelta(hours=1)))
+    await put(scene, signed(site_id, stated_at=NOON - timedelta(hours=1)))
     assert (await label_at(scene, site_id)).size == "medium"
 
 
 async def test_owner_is_told_what_an_auditor_says(scene: Scene, site_id: int) -> None:
     await put(scene, signed(site_id, Label(size="large", commission_percent=12.5)))
-    await put(scene, signed(site_id, Label(), told_at=NOON + timedelta(seconds=1)))
+    await put(scene, signed(site_id, Label(), stated_at=NOON + timedelta(seconds=1)))
     rows = await scene.sql(
         "SELECT detail FROM registry.notice WHERE site_id = :id AND code = 'labelled'"
         " ORDER BY notice_id",
@@ -164,7 +164,7 @@ async def test_owner_is_told_what_an_auditor_says(scene: Scene, site_id: int) ->
 async def test_replayed_label_is_on_record_once(scene: Scene, site_id: int) -> None:
     """It stands in a public log: anyone could send it again after a retraction."""
     await put(scene, signed(site_id))
-    await put(scene, signed(site_id, Label(), told_at=NOON + timedelta(seconds=1)))
+    await put(scene, signed(site_id, Label(), stated_at=NOON + timedelta(seconds=1)))
     with pytest.raises(Conflict, match="label_known"):
         await put(scene, signed(site_id))
     assert (await label_at(scene, site_id)).size == "small"
@@ -188,7 +188,7 @@ async def test_replayed_label_is_on_record_once(scene: Scene, site_id: int) -> N
             {"source_digest": digest_source("")}, "", "label_invalid", id="no source"
         ),
         pytest.param(
-            {"told_at": NOON + timedelta(minutes=2)},
+            {"stated_at": NOON + timedelta(minutes=2)},
             SOURCE,
             "label_out_of_time",
             id="signed in the future",

@@ -35,7 +35,7 @@ async def show_site(host: FromPath[str], services: Injected) -> Response[str]:
         seen = await _read(connection, entry, policy, since=now - QUALITY_WINDOW)
         site = await show_entry(connection, services, entry)
     async with services.auditor.connect() as connection:
-        statements = await labels.told_at(connection, now, [entry.site_id])
+        statements = await labels.statements_at(connection, now, [entry.site_id])
     disclosures = view_disclosures(entry, now, statements.get(entry.site_id, ()), ())
     return page("site.html", site=site, disclosures=disclosures, **seen)
 

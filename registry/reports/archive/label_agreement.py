@@ -89,25 +89,25 @@ class LabelAgreement:
         return self.differences
 
     def _look_at(self, site_id: int, label: LabelStatement) -> None:
-        at = f"the label of site {format_site_id(site_id)} by {label.told_by}"
+        at = f"the label of site {format_site_id(site_id)} by {label.stated_by}"
         if label.valid_from > self.end:
             self._tell(f"{at} was not on record before the window ended")
         if label.kind == AUDITOR:
-            self.auditors[label.told_by] += 1
+            self.auditors[label.stated_by] += 1
             self._hold(site_id, label, at)
 
     def _keep(self, key: _Key, statement: Statement) -> None:
         """The newest by the auditor's clock; where several are, any of them may count."""
         newest = self._newest.setdefault(key, [])
-        if newest and newest[0].labelling.told_at > statement.labelling.told_at:
+        if newest and newest[0].labelling.stated_at > statement.labelling.stated_at:
             return
-        if newest and newest[0].labelling.told_at < statement.labelling.told_at:
+        if newest and newest[0].labelling.stated_at < statement.labelling.stated_at:
             newest.clear()
         newest.append(statement)
 
     def _hold(self, site_id: int, label: LabelStatement, at: str) -> None:
-        key = site_id, label.told_by
-        if self.known and label.told_by not in self.known:
+        key = site_id, label.stated_by
+        if self.known and label.stated_by not in self.known:
             self._tell(f"{at} is of an auditor who was not named")
         required = self._newest.pop(key, [])
         candidates = required + self._at_the_end.get(key, [])
@@ -140,7 +140,7 @@ def differing(label: LabelStatement, statement: Statement) -> Iterator[str]:
             labelling.label.commission_percent,
         ),
         ("day observed", label.observed_on, labelling.observed_on),
-        ("time of signing", label.told_at, labelling.told_at),
+        ("time of signing", label.stated_at, labelling.stated_at),
         ("source", label.source, labelling.source_digest),
         ("minute on record", format_minute(label.valid_from), statement.minute),
     ):

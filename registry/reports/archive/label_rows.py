@@ -45,8 +45,8 @@ _BATCH = 4_096
 
 class _Row(msgspec.Struct, array_like=True, gc=False):
     site_id: int
-    told_by: str
-    told_us: int
+    stated_by: str
+    stated_us: int
     valid_us: int
     observed_on: date | None
     size: Size | None
@@ -61,13 +61,13 @@ def label_lines(
 ) -> Iterator[dict[str, object]]:
     """Yield lines in the order in which they are read: by site, then by author."""
     for site_id in sorted(labels):
-        for statement in sorted(labels[site_id], key=attrgetter("told_by")):
+        for statement in sorted(labels[site_id], key=attrgetter("stated_by")):
             label = statement.label
             is_signed = statement.kind == AUDITOR
             yield {
                 "site_id": site_id,
-                "told_by": statement.told_by,
-                "told_at": format_naive(statement.told_at),
+                "told_by": statement.stated_by,
+                "told_at": format_naive(statement.stated_at),
                 "valid_from": format_naive(statement.valid_from),
                 "observed_on": statement.observed_on,
                 "size": label.size,
@@ -95,10 +95,10 @@ def _read_rows(duck: "Duck") -> Iterator[tuple[int, LabelStatement]]:
     while batch := cursor.fetchmany(_BATCH):
         for values in batch:
             site_id, label = _read(values)
-            if not before < (site_id, label.told_by):
-                at = f"the label of site {site_id} by {label.told_by}"
+            if not before < (site_id, label.stated_by):
+                at = f"the label of site {site_id} by {label.stated_by}"
                 raise Refused(ARCHIVE_DAMAGED, f"{at} is there twice, or out of order")
-            before = site_id, label.told_by
+            before = site_id, label.stated_by
             yield site_id, label
 
 
@@ -115,8 +115,8 @@ def _read(values: Sequence[Any]) -> tuple[int, LabelStatement]:
         raise Refused(ARCHIVE_DAMAGED, f"a label that is none: {error}") from error
     statement = LabelStatement(
         label=label,
-        told_by=row.told_by,
-        told_at=instant_of(row.told_us),
+        stated_by=row.stated_by,
+        stated_at=instant_of(row.stated_us),
         valid_from=instant_of(row.valid_us),
         source=row.source,
         observed_on=row.observed_on,

@@ -160,7 +160,7 @@ class _Decision:
             self._connection,
             listed.site_id,
             label_declared(self._statement.declarations),
-            told_by=REGISTRATION,
+            stated_by=REGISTRATION,
             source=digest_of(self._verified.registration.token),
             now=self._now,
         )

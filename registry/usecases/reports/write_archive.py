@@ -67,7 +67,7 @@ async def write_archive(
             await asyncio.to_thread(_write, writer, block)
             tell(writer.rankings)
         await asyncio.to_thread(writer.end_day, start.date().isoformat())
-    labelled = await labels.told_at(connection, window.end_at)
+    labelled = await labels.statements_at(connection, window.end_at)
     summary = WriteSummary(
         window=window, checkpoint=head.note, trials=trials, labels=labelled
     )

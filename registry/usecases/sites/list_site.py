@@ -317,7 +317,7 @@ async def _say_label(writes: Gathered, update: SiteUpdate) -> None:
         writes,
         update.entry.site_id,
         label,
-        told_by=DOCUMENT,
+        stated_by=DOCUMENT,
         source=update.understood.documents[0].url,
         now=update.now,
     )

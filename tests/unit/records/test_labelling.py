@@ -37,7 +37,7 @@ LABELLING = Labelling(
         commission_percent=12.5,
     ),
     observed_on=date(2026, 11, 20),
-    told_at=datetime(2026, 11, 21, 9, tzinfo=UTC),
+    stated_at=datetime(2026, 11, 21, 9, tzinfo=UTC),
     source_digest=digest_source(SOURCE),
 )
 
@@ -77,7 +77,7 @@ def test_the_signed_statement_is_as_documented() -> None:
         {"label": Label(size="micro")},
         {"site_id": format_site_id(8)},
         {"observed_on": date(2026, 11, 19)},
-        {"told_at": datetime(2026, 11, 21, 10, tzinfo=UTC)},
+        {"stated_at": datetime(2026, 11, 21, 10, tzinfo=UTC)},
         {"source_digest": digest_source("hearsay")},
         {"auditor": "auditor.example"},
     ],

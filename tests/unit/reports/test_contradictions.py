@@ -182,7 +182,11 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def label_by(author, **label):
     return LabelStatement(
-        label=Label(**label), told_by=author, told_at=NOON, valid_from=NOON, source="s"
+        label=Label(**label),
+        stated_by=author,
+        stated_at=NOON,
+        valid_from=NOON,
+        source="s",
     )
 
 

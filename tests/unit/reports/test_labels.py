@@ -35,8 +35,8 @@ def label_by(
     at = NOW - timedelta(days=days_ago)
     return LabelStatement(
         label=label,
-        told_by=by,
-        told_at=at,
+        stated_by=by,
+        stated_at=at,
         valid_from=at,
         source="where it is from",
         observed_on=None if observed is None else TODAY - timedelta(days=observed),

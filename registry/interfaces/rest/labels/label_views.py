@@ -34,7 +34,7 @@ class CountingLabel(LabelView):
     valid_from: datetime | None
 
 
-class ToldView(LabelView):
+class StatementView(LabelView):
     """The statement of an author. by: document, registration or auditor.
 
     auditor: the verifier key. source: for a document its address, for a registration
@@ -47,7 +47,7 @@ class ToldView(LabelView):
     auditor: str | None
     source: str
     observed_on: date | None
-    told_at: datetime
+    stated_at: datetime = msgspec.field(name="toldAt")
     valid_from: datetime
 
 
@@ -70,9 +70,9 @@ class DisclosuresView(WireModel, kw_only=True):
     host: str
     at: datetime
     counting: CountingLabel
-    statements: tuple[ToldView, ...] = msgspec.field(name="told")
+    statements: tuple[StatementView, ...] = msgspec.field(name="told")
     contradictions: tuple[ContradictionView, ...]
-    history: tuple[ToldView, ...]
+    history: tuple[StatementView, ...]
 
 
 def view_disclosures(
@@ -105,18 +105,18 @@ def _view_counting(label: SiteLabel) -> CountingLabel:
     )
 
 
-def _view_statement(statement: LabelStatement) -> ToldView:
+def _view_statement(statement: LabelStatement) -> StatementView:
     label = statement.label
-    return ToldView(
+    return StatementView(
         size=label.size,
         independence=label.independence,
         chain=label.chain,
         commission_rate=label.commission_percent,
         by=statement.kind,
-        auditor=statement.told_by if statement.kind == AUDITOR else None,
+        auditor=statement.stated_by if statement.kind == AUDITOR else None,
         source=statement.source,
         observed_on=statement.observed_on,
-        told_at=statement.told_at,
+        stated_at=statement.stated_at,
         valid_from=statement.valid_from,
     )
 

@@ -119,7 +119,7 @@ async def get_disclosures(
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
     site_id = entry.site_id
     async with services.auditor.connect() as connection:
-        statements = await labels.told_at(connection, instant, [site_id])
+        statements = await labels.statements_at(connection, instant, [site_id])
         history = await labels.history_of(connection, site_id, instant, HISTORY_MAX)
     return view_disclosures(entry, instant, statements.get(site_id, ()), history)
 

@@ -180,7 +180,7 @@ def labelling(site, label, signer=AUDITOR, **changes):
         site_id=format_site_id(site),
         label=label,
         observed_on=NOON.date(),
-        told_at=NOON - timedelta(minutes=1),
+        stated_at=NOON - timedelta(minutes=1),
         source_digest=digest_source(SOURCE),
     )
     return replace(text, **changes)
@@ -189,8 +189,8 @@ def labelling(site, label, signer=AUDITOR, **changes):
 def statement(text, valid_from):
     return LabelStatement(
         label=text.label,
-        told_by=text.auditor,
-        told_at=text.told_at,
+        stated_by=text.auditor,
+        stated_at=text.stated_at,
         valid_from=valid_from,
         source=SOURCE,
         observed_on=text.observed_on,
@@ -283,7 +283,7 @@ def disclosures():
 
 
 MICRO = Label(size="micro")
-EARLIER = {"told_at": NOON - timedelta(hours=1)}
+EARLIER = {"stated_at": NOON - timedelta(hours=1)}
 STATEMENTS = (
     (SITES[5], MICRO, {}),
     (SITES[10], Label(size="small"), EARLIER),
@@ -299,8 +299,8 @@ TOLD_AT = NOON - timedelta(days=9)
 def registered(site, **label):
     return LabelStatement(
         label=Label(**label),
-        told_by=REGISTRATION,
-        told_at=TOLD_AT,
+        stated_by=REGISTRATION,
+        stated_at=TOLD_AT,
         valid_from=TOLD_AT,
         source=f"sha256:{site}",
     )
@@ -326,7 +326,7 @@ def told_labels(sites=None):
         members[site] = [registered(site, **label)]
         if number % 7 == 3 and label["size"]:
             other = Label(size="medium", commission_percent=label["commission_percent"])
-            document = replace(members[site][0], told_by=DOCUMENT, label=other)
+            document = replace(members[site][0], stated_by=DOCUMENT, label=other)
             members[site].append(document)
     for site, label, changes in STATEMENTS:
         if site in members:

@@ -47,7 +47,7 @@ def as_archived(labels, source):
             site,
             [
                 replace(item, **signed) if item.observed_on else item
-                for item in sorted(several, key=lambda label: label.told_by)
+                for item in sorted(several, key=lambda label: label.stated_by)
             ],
         )
 
@@ -76,7 +76,7 @@ def labels():
 
 
 def of_auditor(labels, site, key=AUDITOR_KEY):
-    (place,) = (n for n, label in enumerate(labels[site]) if label.told_by == key)
+    (place,) = (n for n, label in enumerate(labels[site]) if label.stated_by == key)
     return place
 
 
@@ -109,7 +109,7 @@ def put_on_record_earlier(labels):
 
 
 def the_former_word(labels):
-    early = {"told_at": TOLD_AT, "label": Label(size="small")}
+    early = {"stated_at": TOLD_AT, "label": Label(size="small")}
     relabel(labels, BEFORE, **early)
 
 
@@ -126,16 +126,16 @@ def of_another_site(labels):
 
 
 def in_another_s_name(labels):
-    relabel(labels, AT, told_by=STRANGER_KEY)
+    relabel(labels, AT, stated_by=STRANGER_KEY)
 
 
 def of_no_key(labels):
-    relabel(labels, AT, told_by="the ministry")
+    relabel(labels, AT, stated_by="the ministry")
 
 
 def as_the_site_s_own(labels):
     """What the auditor said, told as if the document had said it."""
-    relabel(labels, AT, told_by="document", observed_on=None)
+    relabel(labels, AT, stated_by="document", observed_on=None)
 
 
 def withheld(labels):
