@@ -94,12 +94,14 @@ def own(
     )
 
 
+@pytest.mark.usefixtures("with_table")
 def test_the_owner_is_told_and_others_are_not(registry: RunningRegistry) -> None:
     host = LISTED[0]
-    answer = own(registry, host, OWN_EXPOSURE_TYP)
+    answer = own(registry, host, OWN_EXPOSURE_TYP, f"?since={DAY}")
     assert answer.status_code == 200, answer.text
     assert answer.json()["host"] == host
-    assert answer.json()["days"] == []
+    days, months = answer.json()["days"], answer.json()["months"]
+    assert ([row["day"] for row in days], months) == ([DAY.isoformat()], [])
     assert own(registry, host, REFRESH_TYP).status_code == 400
     assert registry.http.get(f"/v1/sites/{host}/exposure").status_code == 405
     unsigned = registry.http.post(f"/v1/sites/{host}/exposure", json={})

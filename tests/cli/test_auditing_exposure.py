@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
+from math import sqrt
 from pathlib import Path
 
+import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -19,7 +21,7 @@ from registry.records.record import report_record
 from registry.reports.exposure_table import (
     FORM,
     DayCounts,
-    SiteCounts,
+    SiteRow,
     encode_table,
     make_table,
 )
@@ -40,14 +42,14 @@ DAYS = [FIRST, FIRST + ONE_DAY]
 
 
 def table_of(day: date, factor: int = 1) -> bytes:
-    """Two sites that are told and three that are not."""
-    sites = [(1, 30), (2, 20), (3, 5), (4, 4), (5, 3)]
-    counts = [
-        SiteCounts(site, factor * shown, 1000 * factor * shown, 0, factor * shown, 0)
+    """Two sites that have a row and three that have none, as if no noise were drawn."""
+    sites = [(1, 300), (2, 250)]
+    rows = [
+        SiteRow(format_site_id(site), factor * shown, 100 * factor * shown, -3)
         for site, shown in sites
     ]
-    day_counts = DayCounts(rankings=100, erased=0, apart=100, sites=counts)
-    return encode_table(make_table(day, day_counts))
+    table = make_table(day, DayCounts(rankings=1000, erased=500, sites=[]), bytes(32))
+    return encode_table(msgspec.structs.replace(table, sites=tuple(rows)))
 
 
 @dataclass
@@ -105,15 +107,23 @@ def test_days_are_added_up_by_site_and_by_label(registry: Registry) -> None:
     registry.served.answers[path] = {"sites": labels, "nextAfter": None}
     code, added = registry.audit("--until", str(DAYS[1]), "--by", "size")
     assert (code, added["verified"], added["days"]) == (0, True, 2)
-    assert added["told"] == {"appearances": 100, "attention": 100_000, "selections": 0}
-    assert added["withheld"] == {
-        "appearances": 24,
-        "attention": 24_000,
-        "selections": 0,
+    assert added["told"] == {
+        "appearances": 1100,
+        "attention": 110_000,
+        "selections": -12,
     }
+    assert added["withheld"]["attention"] == 1_000_000 - 110_000
+    assert added["attentionDeviation"] == 10_000
+    margin = 3 * 5000 * sqrt(2)
     assert added["classes"] == {
-        "small": [round(60 / 124, 6), round(84 / 124, 6)],
-        "unknown": [round(40 / 124, 6), round(64 / 124, 6)],
+        "small": [
+            round((60_000 - margin) / 1e6, 6),
+            round((950_000 + margin) / 1e6, 6),
+        ],
+        "unknown": [
+            round((50_000 - margin) / 1e6, 6),
+            round((940_000 + margin) / 1e6, 6),
+        ],
     }
     shown = run(
         "exposure",
@@ -125,7 +135,7 @@ def test_days_are_added_up_by_site_and_by_label(registry: Registry) -> None:
         PROMISE_KEY,
     )
     assert shown.exit_code == 0
-    assert f"{first}  30 appearances" in shown.stdout
+    assert f"{first}  300 appearances" in shown.stdout
 
 
 def swap_body(registry: Registry) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from registry.db.engine.engines import Engine, Role
 from registry.db.log.rankings import RankingWriter, erase_openings
 from registry.db.reports import exposure_days
+from registry.db.reports.exposure_days import KeptTable
 from registry.errors import Conflict, NotFound, Refused
 from registry.identity.statements.jws import (
     OWN_EXPOSURE_TYP,
@@ -18,8 +19,15 @@ from registry.identity.statements.jws import (
 from registry.records.canonical import digest_of
 from registry.records.packing import unpack
 from registry.records.record import parse_record
-from registry.reports.exposure_table import MINIMUM, ExposureTable, parse_table
-from registry.sites.identifier import parse_site_id
+from registry.reports import exposure_table
+from registry.reports.exposure_table import (
+    DayCounts,
+    SiteCounts,
+    add_noise,
+    encode_table,
+    make_table,
+    parse_table,
+)
 from registry.usecases.reports.keep_exposure import ExposureKeeper
 from registry.usecases.search.receipts import make_receipt
 from registry.usecases.sites.owner_statement import verify_owner
@@ -73,11 +81,18 @@ async def play(scene: Scene) -> list[MadeRanking]:
     return rankings
 
 
-async def table_of(scene: Scene, day: date = DAY) -> ExposureTable:
+async def table_of(scene: Scene, day: date = DAY) -> KeptTable:
     async with scene.api.connect() as connection:
         result = await exposure_days.find_day(connection, day)
     assert result is not None
-    return parse_table(result[0].body)
+    return result[0]
+
+
+async def exact_counts(scene: Scene) -> dict[int, SiteCounts]:
+    rows = await scene.sql(
+        "SELECT site_id, appearances, attention, selections FROM audit.site_exposure"
+    )
+    return {row.site_id: SiteCounts(*row) for row in rows}
 
 
 async def test_a_day_is_told_ten_minutes_after_its_end_and_once(
@@ -89,30 +104,36 @@ async def test_a_day_is_told_ten_minutes_after_its_end_and_once(
     clock.advance(seconds=1, days=2)
     assert await keeper.keep_missing() == [DAY + timedelta(days=n) for n in range(3)]
     assert await keeper.keep_missing() == []
+    body = (await table_of(scene)).body
     assert not await keeper.keep(DAY)
+    assert (await table_of(scene)).body == body
     rows = await scene.sql("SELECT body FROM audit.pending WHERE kind = 'report'")
     assert len(rows) == 3
 
 
-async def test_counts_add_up_and_the_log_has_the_digest(
-    scene: Scene, keeper: ExposureKeeper, clock: Clock
+async def test_counts_are_told_with_noise_and_the_log_has_the_digest(
+    scene: Scene,
+    keeper: ExposureKeeper,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(exposure_table, "MINIMUM", -1000)  # else there is no row
     await play(scene)
     clock.advance(days=1)
     await keeper.keep(DAY)
-    table = await table_of(scene)
-    listed = {parse_site_id(row.site): row for row in table.sites}
-    assert set(listed) == {SHOWN, SECOND}
-    assert (listed[SHOWN].appearances, listed[SHOWN].selections) == (12, None)
-    assert (table.others.sites, table.others.appearances) == (3, 12)
-    total = sum(row.attention for row in table.sites) + (table.others.attention or 0)
-    assert total == pytest.approx(12_000, abs=len(listed) + 3)
-    async with scene.api.connect() as connection:
-        result = await exposure_days.find_day(connection, DAY)
-    assert result is not None
+    stored, counts = await table_of(scene), await exact_counts(scene)
+    assert {site: tuple(row)[1::2] for site, row in counts.items()} == {
+        SHOWN: (12, 10),
+        SECOND: (12, 0),
+        **dict(zip(RARE, [(4, 0), (4, 1), (4, 0)], strict=True)),
+    }
+    assert sum(row.attention for row in counts.values()) == pytest.approx(12_000, abs=5)
+    assert stored.noise_key is not None
+    table = make_table(DAY, DayCounts(12, 0, list(counts.values())), stored.noise_key)
+    assert encode_table(table) == stored.body
     rows = await scene.sql("SELECT body FROM audit.pending WHERE kind = 'report'")
     members = parse_record(unpack(rows[-1].body))
-    assert members["forms"] == {"exposure": digest_of(result[0].body)}
+    assert members["forms"] == {"exposure": digest_of(stored.body)}
     assert (members["from"], members["to"]) == (
         "2026-11-20T00:00Z",
         "2026-11-21T00:00Z",
@@ -127,23 +148,36 @@ async def test_what_was_erased_before_is_in_no_count(
         await erase_openings(connection, [rankings[0].record.record_id])
     clock.advance(days=1)
     await keeper.keep(DAY)
-    table = await table_of(scene)
+    table, counts = parse_table((await table_of(scene)).body), await exact_counts(scene)
     assert (table.rankings, table.erased) == (12, 1)
-    assert [row.appearances for row in table.sites] == [11, 11]
+    assert [counts[site].appearances for site in (SHOWN, SECOND)] == [11, 11]
 
 
-async def test_a_site_sees_its_own_small_numbers_and_nobody_else_does(
+async def test_a_site_is_told_of_days_with_noise_and_of_whole_months_exactly(
     scene: Scene, keeper: ExposureKeeper, clock: Clock
 ) -> None:
     await play(scene)
-    clock.advance(days=1)
-    await keeper.keep(DAY)
+    clock.now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    await keeper.keep_missing()
+    end, never = date(2026, 12, 31), 9999
     async with scene.api.connect() as connection:
-        rare, end = RARE[0], DAY + timedelta(days=1)
-        rows = await exposure_days.days_of_site(connection, rare, DAY, end)
-        assert [tuple(row)[1::2] for row in rows] == [(4, 0)]
-        assert rows[0].appearances < MINIMUM
-        assert not await exposure_days.days_of_site(connection, rare, end, end)
+        key = (await table_of(scene)).noise_key
+        assert key is not None
+        for site, counts in (*(await exact_counts(scene)).items(), (never, None)):
+            days = await exposure_days.days_of_site(connection, site, DAY, end)
+            assert len(days) == 10
+            assert days[0] == (DAY, add_noise(counts or SiteCounts(site), key))
+            assert not await exposure_days.months_of_site(connection, site, DAY, end)
+    clock.advance(days=1)
+    await keeper.keep_missing()
+    async with scene.api.connect() as connection:
+        for start in (date(2026, 11, 1), DAY, date(2026, 11, 30)):
+            month, *amounts = (
+                await exposure_days.months_of_site(connection, SHOWN, start, end)
+            )[0]
+            assert (month, *amounts[::2]) == (date(2026, 11, 1), 12, 10)
+        inside = date(2026, 11, 25)
+        assert not await exposure_days.months_of_site(connection, SHOWN, DAY, inside)
 
 
 async def verified(scene: Scene, site: SiteOwner, token: str) -> int:
@@ -196,5 +230,7 @@ async def test_nobody_changes_what_was_told(
                     await connection.execute(text(change))
                 await connection.rollback()
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        with pytest.raises(DBAPIError):
-            await connection.execute(text("SELECT * FROM audit.site_exposure"))
+        for secret in ("site_exposure", "exposure_day"):
+            with pytest.raises(DBAPIError):
+                await connection.execute(text(f"SELECT * FROM audit.{secret}"))
+            await connection.rollback()

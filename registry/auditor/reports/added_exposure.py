@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from math import sqrt
 from typing import Any
 
 import click
@@ -30,6 +31,8 @@ from registry.usecases.reports.calendar_months import midnight
 PAGE = 100
 DAY = timedelta(days=1)
 MAX_SHOWN = 20
+DEVIATIONS = 3
+"""Standard deviations of noise by which a share's ends are moved apart."""
 AMOUNTS = ("appearances", "attention", "selections")
 DATE = click.DateTime(["%Y-%m-%d"])
 
@@ -59,7 +62,8 @@ def exposure(
     """Verify the exposure of sites on DAY, and add it up over days and by label.
 
     Each table must be signed, and its digest must stand in the log. Shares have two
-    ends, as small figures are listed in sums only. Exit code 1: a table is another.
+    ends, as sites with few appearances have no row and the others have noise. Exit
+    code 1: a table is another.
     """
     first, last = day.date(), (until or day).date()
     if last < first:
@@ -89,7 +93,10 @@ def exposure(
 
 @dataclass(slots=True)
 class Sum:
-    """Tables of days added up. withheld: in sums of days only."""
+    """Tables of days added up. withheld: what no site is told for.
+
+    variance: by site, of the noise in its attention.
+    """
 
     days: int = 0
     rankings: int = 0
@@ -97,19 +104,27 @@ class Sum:
     untold_days: int = 0
     sites: dict[str, Counter[str]] = field(default_factory=dict)
     withheld: Counter[str] = field(default_factory=Counter)
+    variance: Counter[str] = field(default_factory=Counter)
 
     def add(self, table: ExposureTable) -> None:
         self.days += 1
         self.rankings += table.rankings
         self.erased += table.erased
-        self.untold_days += table.others.appearances is None
+        self.untold_days += not table.sites and table.others.appearances is None
         for row in table.sites:
             counts = self.sites.setdefault(row.site, Counter())
             counts["appearances"] += row.appearances
             counts["attention"] += row.attention
             counts["selections"] += row.selections or 0
+            if table.noise:
+                self.variance[row.site] += table.noise.attention**2
         for name in AMOUNTS:
             self.withheld[name] += getattr(table.others, name) or 0
+        if table.noise:  # a ranking gives one unit, or none where it is empty
+            listed = sum(row.attention for row in table.sites)
+            self.withheld["attention"] += (
+                UNIT * (table.rankings - table.erased) - listed
+            )
 
     def totals(self) -> dict[str, int]:
         sites = self.sites.values()
@@ -118,17 +133,23 @@ class Sum:
     def by_class(self, labels: Mapping[str, str]) -> dict[str, list[float]]:
         """Return the share of attention of each label: the least and the most it can be."""
         listed: Counter[str] = Counter()
+        variance: Counter[str] = Counter()
         for site, counts in self.sites.items():
-            listed[labels.get(site, "unknown")] += counts["attention"]
+            label = labels.get(site, "unknown")
+            listed[label] += counts["attention"]
+            variance[label] += self.variance[site]
         withheld = self.withheld["attention"]
         whole = sum(listed.values()) + withheld
         return {
             name: [
-                round(listed[name] / whole, 6),
-                round((listed[name] + withheld) / whole, 6),
+                round(min(max(amount / whole, 0), 1), 6)
+                for amount in (
+                    listed[name] - DEVIATIONS * sqrt(variance[name]),
+                    listed[name] + withheld + DEVIATIONS * sqrt(variance[name]),
+                )
             ]
             for name in sorted({*listed, *labels.values()})
-            if whole
+            if whole > 0
         }
 
     def members(self) -> dict[str, Any]:
@@ -140,6 +161,7 @@ class Sum:
             "untoldDays": self.untold_days,
             "told": self.totals(),
             "withheld": dict(self.withheld),
+            "attentionDeviation": round(sqrt(self.variance.total())),
             "sites": [{"site": site, **counts} for site, counts in ordered],
         }
 
@@ -204,7 +226,7 @@ def _show(added: Sum, classes: Mapping[str, Sequence[float]]) -> None:
     for line in _lines(listed, withheld):
         console.print(f"  {line}")
     if added.untold_days:
-        console.print(f"  {added.untold_days} days had too few rankings for sums")
+        console.print(f"  {added.untold_days} days had too few rankings for a row")
     for row in added.members()["sites"][:MAX_SHOWN]:
         site, attention = shown(row["site"]), row["attention"] / UNIT
         console.print(
@@ -217,4 +239,5 @@ def _show(added: Sum, classes: Mapping[str, Sequence[float]]) -> None:
 
 def _lines(listed: Mapping[str, int], withheld: Counter[str]) -> Iterable[str]:
     for name, unit in (("appearances", 1), ("attention", UNIT), ("selections", 1)):
-        yield f"{name}: {listed[name] / unit:g} by site, {withheld[name] / unit:g} in sums"
+        rest = f", {withheld[name] / unit:g} without" if withheld[name] else ""
+        yield f"{name}: {listed[name] / unit:g} by site{rest}"

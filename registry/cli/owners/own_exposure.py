@@ -19,9 +19,9 @@ from registry.terminal.output import console, print_json, with_client
 def exposure(
     host: str, key: Path | None, url: str, *, since: str | None, as_json: bool
 ) -> None:
-    """Show how often the site of HOST appeared and was chosen, day by day, exactly.
+    """Show how often the site of HOST appeared and was chosen: of whole months exactly.
 
-    Others see of a day what GET /v1/exposure/DAY tells, without small numbers.
+    Days have the noise of GET /v1/exposure/DAY, so that none tells of one request.
     """
     name = host_name(host)
     private = load_key(key or key_file(host))
@@ -31,11 +31,10 @@ def exposure(
     if as_json:
         print_json(answer)
         return
-    table = Table("day", "appearances", "attention", "selections")
-    for row in answer["days"]:
+    table = Table("day or month", "appearances", "attention", "selections")
+    for row in (*answer["days"], *answer["months"]):
         attention = f"{row['attention'] / 1000:.3f}"
-        table.add_row(
-            row["day"], str(row["appearances"]), attention, str(row["selections"])
-        )
+        name = row.get("day") or row["month"]
+        table.add_row(name, str(row["appearances"]), attention, str(row["selections"]))
     console.print(table)
     console.print("Attention is in rankings' worth, as reports count it.")

@@ -7,42 +7,60 @@ from typing import Any
 
 from sqlalchemy import select, text
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.sql.functions import coalesce
 
 from registry.db.engine.engines import Connection
 from registry.db.reports.window_reading import BLOCK, StoredWindow, read_parts
 from registry.db.schema.report_tables import exposure_day, site_exposure
 from registry.db.schema.tables import entry
-from registry.records.record import ANONYMOUS
-from registry.reports.exposure_table import DayCounts, SiteCounts, count_sites
+from registry.reports.exposure_table import (
+    DayCounts,
+    SiteCounts,
+    add_noise,
+    count_sites,
+)
 from registry.reports.window.site_numbers import SiteNumbers
 
 BATCH = 10_000  # rows of one statement
 _SELECTABLE = timedelta(days=8)
 
 _COUNT = text("""
-    SELECT operator, count(*) AS rankings, count(*) FILTER (WHERE query IS NULL) AS erased
+    SELECT count(*) AS rankings, count(*) FILTER (WHERE query IS NULL) AS erased
     FROM audit.ranking
     WHERE record_id BETWEEN :first AND :last AND accepted_at >= :start AND accepted_at < :end
-    GROUP BY operator
 """)
 _CHOSEN = text("""
-    SELECT s.site_id, r.operator, count(*) AS selections
-    FROM audit.selection AS s JOIN audit.ranking AS r ON r.record_id = s.ranking_id
-    WHERE s.ranking_id BETWEEN :oldest AND :last AND s.site_id IS NOT NULL
-        AND s.accepted_at >= :start AND s.accepted_at < :end
-    GROUP BY s.site_id, r.operator
+    SELECT site_id, count(*) AS selections FROM audit.selection
+    WHERE ranking_id BETWEEN :oldest AND :last AND site_id IS NOT NULL
+        AND accepted_at >= :start AND accepted_at < :end
+    GROUP BY site_id
+""")
+_MONTHS = text("""
+    SELECT date_trunc('month', day)::date AS month, sum(appearances)::bigint AS appearances,
+        sum(attention)::bigint AS attention, sum(selections)::bigint AS selections
+    FROM audit.site_exposure
+    WHERE site_id = :site_id
+        AND day >= date_trunc('month', CAST(CAST(:start AS date) AS timestamp))
+        AND day < date_trunc('month', CAST(least(
+            CAST(:end AS date), (SELECT max(day) FROM audit.exposure_day) + 1
+        ) AS timestamp))
+    GROUP BY 1 ORDER BY 1
 """)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptTable:
-    """A day's table as it is served. signature: a detached JWS over the body."""
+    """A day's table as it is served. signature: a detached JWS over the body.
+
+    noise_key: of the noise in it, which nobody is told; None: it was made without.
+    """
 
     day: date
     record_id: str
     made_at: datetime
     body: bytes
     signature: str
+    noise_key: bytes | None
 
 
 async def count_day(connection: Connection, start: datetime) -> DayCounts:
@@ -54,20 +72,13 @@ async def count_day(connection: Connection, start: datetime) -> DayCounts:
     first, last, *_ = window.parameters
     oldest, *_ = StoredWindow(start - _SELECTABLE, start, "").parameters
     bounds = {"first": first, "last": last, "start": start, "end": window.end}
-    totals = (await connection.execute(_COUNT, bounds)).all()
+    totals = (await connection.execute(_COUNT, bounds)).one()
     chosen = await connection.execute(_CHOSEN, {**bounds, "oldest": oldest})
-    selections = [tuple(row) for row in chosen]
+    selections = {row.site_id: row.selections for row in chosen}
     numbers = SiteNumbers([])
     parts = await read_parts(connection, window, numbers, BLOCK)
-    counted = {row.operator: row.rankings - row.erased for row in totals}
-    is_shared = len({name for name, count in counted.items() if count}) > 1
-    named = [n for name, n in counted.items() if is_shared and name != ANONYMOUS]
-    return DayCounts(
-        rankings=sum(row.rankings for row in totals),
-        erased=sum(row.erased for row in totals),
-        apart=sum(counted.values()) - max(named, default=0),
-        sites=count_sites(parts, numbers.ids.tolist(), selections, is_shared=is_shared),
-    )
+    sites = count_sites(parts, numbers.ids.tolist(), selections)
+    return DayCounts(totals.rankings, totals.erased, sites)
 
 
 async def save_day(
@@ -137,10 +148,35 @@ async def find_day(
 
 async def days_of_site(
     connection: Connection, site_id: int, start: date, end: date
+) -> Sequence[tuple[date, SiteCounts]]:
+    """Return what a site may be told of each day with noise from start up to end."""
+    counts = site_exposure.c
+    joined = exposure_day.outerjoin(
+        site_exposure, (counts.day == exposure_day.c.day) & (counts.site_id == site_id)
+    )
+    query = (
+        select(
+            exposure_day.c.day,
+            exposure_day.c.noise_key,
+            *(coalesce(counts[name], 0) for name in SiteCounts._fields[1:]),
+        )
+        .select_from(joined)
+        .where(exposure_day.c.day >= start, exposure_day.c.day < end)
+        .where(exposure_day.c.noise_key.is_not(None))
+    )
+    rows = (await connection.execute(query.order_by(exposure_day.c.day))).all()
+    return [
+        (day, add_noise(SiteCounts(site_id, *amounts), key))
+        for day, key, *amounts in rows
+    ]
+
+
+async def months_of_site(
+    connection: Connection, site_id: int, start: date, end: date
 ) -> Sequence[Any]:
-    """Return day, appearances, attention and selections from start up to end."""
-    columns = site_exposure.c
-    query = select(
-        columns.day, columns.appearances, columns.attention, columns.selections
-    ).where(columns.site_id == site_id, columns.day >= start, columns.day < end)
-    return (await connection.execute(query.order_by(columns.day))).all()
+    """Return month and exact counts of each month that is over, from that of start.
+
+    A month is whole or not there, else a day could be computed from two answers.
+    """
+    bounds = {"site_id": site_id, "start": start, "end": end}
+    return (await connection.execute(_MONTHS, bounds)).all()

@@ -60,6 +60,7 @@ exposure_day = audit_table(
     instant("made_at"),
     Column("body", LargeBinary, nullable=False),
     Column("signature", Text, nullable=False),
+    Column("noise_key", LargeBinary),
     UniqueConstraint("record_id", name="exposure_day_record_id_key"),
 )
 

@@ -15,7 +15,7 @@ from registry.db.reports.exposure_days import KeptTable
 from registry.identity.statements.detached_jws import EXPOSURE_TYP, sign_detached
 from registry.records.canonical import digest_of
 from registry.records.record import report_record
-from registry.reports.exposure_table import FORM, encode_table, make_table
+from registry.reports.exposure_table import FORM, KEY_BYTES, encode_table, make_table
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.reports.calendar_months import midnight
@@ -64,7 +64,9 @@ class ExposureKeeper:
         async with self.auditor.connect() as connection:
             await read_one_moment(connection)  # else counts and rows are of two
             counts = await exposure_days.count_day(connection, midnight(day))
-        body = await asyncio.to_thread(lambda: encode_table(make_table(day, counts)))
+        key = self.ids.random_bytes(KEY_BYTES)
+        table = await asyncio.to_thread(make_table, day, counts, key)
+        body = encode_table(table)
         now = self.ids.clock()
         record = report_record(
             record_id=self.ids.ulid(),
@@ -73,15 +75,16 @@ class ExposureKeeper:
             end_at=midnight(day + DAY),
             forms={FORM: digest_of(body)},
         )
-        table = KeptTable(
+        kept = KeptTable(
             day=day,
             record_id=record.id,
             made_at=now,
             body=body,
             signature=sign_detached(body, self.key, typ=EXPOSURE_TYP),
+            noise_key=key,
         )
         async with self.writer.begin() as connection:
-            fresh = await exposure_days.save_day(connection, table, counts.sites)
+            fresh = await exposure_days.save_day(connection, kept, counts.sites)
             if fresh:
                 await accept_record(connection, record, now)
         logger.info("exposure_kept", day=day.isoformat(), fresh=fresh)

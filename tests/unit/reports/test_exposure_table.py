@@ -1,19 +1,34 @@
-"""Daily exposure: what is told adds up, and what is withheld can't be computed from it."""
+"""Daily exposure: counts add up, and an asker who fills cells learns nothing of others.
 
+The attacker knows the sites, the policy, each answer of his own and when somebody else
+asked. He asks as often as he likes, by as many networks and keys as he likes.
+"""
+
+import random
+from collections import Counter
 from datetime import date
+from hashlib import sha256
+from math import hypot, sqrt
+from statistics import mean, pstdev
 
 import msgspec
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from registry.errors import Refused
+from registry.reports import exposure_table
 from registry.reports.exposure_table import (
-    FEWEST_SITES,
+    FORMER_MINIMUM,
     MINIMUM,
+    NOISE,
     UNIT,
+    WITHOUT_NOISE,
     DayCounts,
+    Noise,
+    Remainder,
     SiteCounts,
+    SiteRow,
+    add_noise,
     count_sites,
     encode_table,
     make_table,
@@ -24,99 +39,7 @@ from registry.reports.window.observation import ObservedRanking
 from registry.sites.identifier import format_site_id, parse_site_id
 
 DAY = date(2026, 11, 23)
-NOTHING = (None, None, None, None)
-
-
-def site(number, appearances, selections=0, *, apart=None, attention=0):
-    apart = appearances if apart is None else apart
-    return SiteCounts(number, appearances, attention, selections, apart, selections)
-
-
-def table_of(sites, rankings=1000, erased=0, apart=None):
-    apart = rankings - erased if apart is None else apart
-    counts = DayCounts(rankings=rankings, erased=erased, apart=apart, sites=sites)
-    return make_table(DAY, counts)
-
-
-def by_site(table):
-    return {parse_site_id(row.site): row for row in table.sites}
-
-
-@st.composite
-def days(draw):
-    """Sites with appearances, selections and what is left without the largest operator."""
-    rows = []
-    for number in range(draw(st.integers(0, 12))):
-        appearances = draw(st.integers(0, 40))
-        selections = draw(st.integers(0, 40))
-        rows.append(
-            SiteCounts(
-                number,
-                appearances,
-                appearances * 100,
-                selections,
-                draw(st.integers(0, appearances)),
-                draw(st.integers(0, selections)),
-            )
-        )
-    return [row for row in rows if row.appearances or row.selections]
-
-
-@given(days())
-def test_no_small_cell_is_told_and_no_sum_leads_to_one(rows):
-    table = table_of(rows)
-    shown, others = by_site(table), table.others
-    for row in rows:
-        is_told = row.site in shown
-        assert not is_told or row.apart >= MINIMUM
-        assert not is_told or shown[row.site].appearances == row.appearances
-        selections = shown[row.site].selections if is_told else None
-        assert selections is None or row.chosen_apart >= MINIMUM
-    hidden = [row for row in rows if row.site not in shown and row.appearances]
-    if others.appearances is not None:
-        assert others.appearances == sum(row.appearances for row in hidden)
-        assert others.attention == sum(row.attention for row in hidden)
-        assert others.sites == len(hidden)
-        if hidden:
-            left = [row.apart for row in hidden if row.apart]
-            assert len(left) >= FEWEST_SITES
-            assert sum(left) >= MINIMUM
-    if others.selections is not None:
-        stated = {s for s, row in shown.items() if row.selections is not None}
-        rest = [r for r in rows if r.site not in stated and r.selections]
-        assert others.selections == sum(row.selections for row in rest)
-        left = [row.chosen_apart for row in rest if row.chosen_apart]
-        assert not rest or (len(left) >= FEWEST_SITES and sum(left) >= MINIMUM)
-    assert parse_table(encode_table(table)) == table
-
-
-def test_a_cell_alone_takes_the_smallest_others_with_it():
-    """Else the one that is withheld is the sum."""
-    table = table_of([site(1, 50), site(2, 30), site(3, 20), site(4, 3)])
-    assert set(by_site(table)) == {1}
-    assert (table.others.sites, table.others.appearances) == (3, 53)
-
-
-def test_sums_are_withheld_where_nothing_is_left_to_join():
-    table = table_of([site(1, 4), site(2, 3)])
-    assert msgspec.structs.astuple(table.others) == NOTHING
-    assert table.sites == ()
-
-
-@pytest.mark.parametrize("erased", [0, 6])
-def test_a_day_of_few_rankings_tells_nothing(erased):
-    """One answer of seven sites would tell by the sum that it had seven."""
-    small = table_of([site(n, 1) for n in range(20)], MINIMUM - 1 + erased, erased)
-    assert (small.sites, msgspec.structs.astuple(small.others)) == ((), NOTHING)
-
-
-def test_an_operator_who_asks_nearly_everything_sees_nothing_of_the_rest():
-    """He can take his own off the table."""
-    rows = [site(1, 500, apart=3), site(2, 500, apart=12), site(3, 9), site(4, 9)]
-    rows += [site(5, 9)]
-    assert set(by_site(table_of(rows))) == {2}
-    apart = table_of(rows, rankings=1000, apart=MINIMUM - 1)
-    assert msgspec.structs.astuple(apart.others) == NOTHING
+KEY = bytes(32)
 
 
 def ranking(number, sites, operator="anon"):
@@ -136,70 +59,179 @@ def test_counts_are_those_that_reports_count():
         ranking(11, [3], operator="a")
     ]
     observed = gather(rankings, [])
-    chosen = [(1, "anon", 4), (9, "a", 2)]
-    rows = count_sites(observed.parts, [1, 2, 3], chosen, is_shared=True)
     whole = 1 + 1 / 1.584962500721156
-    assert rows == [
-        SiteCounts(1, 11, round(11 * UNIT / whole), 4, 11, 4),
-        SiteCounts(2, 11, round(11 * UNIT * (1 - 1 / whole)), 0, 11, 0),
-        SiteCounts(3, 1, UNIT, 0, 0, 0),
-        SiteCounts(9, 0, 0, 2, 0, 0),
+    assert count_sites(observed.parts, [1, 2, 3], {1: 4, 9: 2}) == [
+        SiteCounts(1, 11, round(11 * UNIT / whole), 4),
+        SiteCounts(2, 11, round(11 * UNIT * (1 - 1 / whole)), 0),
+        SiteCounts(3, 1, UNIT, 0),
+        SiteCounts(9, 0, 0, 2),
     ]
-    alone = count_sites(observed.parts, [1, 2, 3], chosen, is_shared=False)
-    assert [row.apart for row in alone] == [11, 11, 1, 0]
 
 
-def played(own, others):
-    """Return the table of a day. own: orders that an operator got; others: anonymous."""
-    rankings = [ranking(n, order, "attacker") for n, order in enumerate(own)]
-    rankings += [ranking(5000 + n, order) for n, order in enumerate(others)]
-    ids = sorted({site for order in (*own, *others) for site in order})
-    sites = count_sites(gather(rankings, []).parts, ids, [], is_shared=bool(others))
-    apart = len(others) or len(own)
-    counts = DayCounts(rankings=len(rankings), erased=0, apart=apart, sites=sites)
-    return encode_table(make_table(DAY, counts))
+def test_noise_is_normal_and_the_same_whenever_it_is_told():
+    """Else somebody could take the mean of several answers."""
+    counts = [SiteCounts(number, 1000, 40_000, 90) for number in range(4000)]
+    told = [add_noise(row, KEY) for row in counts]
+    assert told == [add_noise(row, KEY) for row in counts]
+    assert told != [add_noise(row, bytes(31) + b"1") for row in counts]
+    for values, amount, spread in zip(
+        list(zip(*told, strict=True))[1:],
+        counts[0][1:],
+        msgspec.structs.astuple(NOISE),
+        strict=True,
+    ):
+        assert mean(values) == pytest.approx(amount, abs=spread / 10)
+        assert pstdev(values) == pytest.approx(spread, rel=0.05)
 
 
-@given(
-    st.lists(st.permutations(range(8)).map(lambda s: s[:3]), min_size=30, max_size=60),
-    st.integers(1, MINIMUM - 1),
-    st.data(),
+def test_a_row_does_not_tell_that_a_site_appeared():
+    told = (add_noise(SiteCounts(n, 1, UNIT, 1), KEY) for n in range(20_000))
+    assert sum(row.appearances >= MINIMUM for row in told) <= 5
+
+
+CATEGORIES = ("bakery", "hotel", "clinic", "repair", "museum")
+WEIGHTS = (8, 5, 4, 2, 1)
+TRIALS = 200
+PADDED = 1000
+"""Rankings of the attacker in each category, so that each of its sites has a row."""
+
+
+def cells_of(category, sites, *, chosen):
+    """Return what one ranking adds to the cells of all sites: a row of three for each."""
+    cells = np.zeros((len(CATEGORIES) * sites, 3))
+    weights = 1 / np.log2(np.arange(2, sites + 2))
+    own = slice(category * sites, (category + 1) * sites)
+    cells[own, 0] = 1
+    cells[own, 1] = UNIT * weights / weights.sum()
+    cells[category * sites, 2] = chosen
+    return cells
+
+
+def residues(view, category, sites, key):
+    """Return what is left of a day's cells once the attacker has taken his own off."""
+    alone = sum(PADDED * cells_of(c, sites, chosen=0) for c in range(len(CATEGORIES)))
+    day = np.rint(alone + cells_of(category, sites, chosen=1)).astype(int)
+    counts = [SiteCounts(number, *row) for number, row in enumerate(day.tolist())]
+    return np.array(view(counts, key)) - alone
+
+
+def everybody(counts, key):
+    table = make_table(DAY, DayCounts(PADDED * len(CATEGORIES) + 1, 0, counts), key)
+    rows = {parse_site_id(row.site): row for row in table.sites}
+    return [
+        (row.appearances, row.attention, row.selections)
+        for row in (rows[count.site] for count in counts)
+    ]
+
+
+def owner_of_all(counts, key):
+    """An attacker to whom every site belongs, and who sees each one's own days."""
+    return [add_noise(row, key)[1:] for row in counts]
+
+
+def success(view, sites, noise, seed=1):
+    """Return the share of right guesses by the likeliest category, and of the usual."""
+    dice = random.Random(seed)
+    subjects = dice.choices(range(len(CATEGORIES)), WEIGHTS, k=TRIALS)
+    spreads = np.maximum(msgspec.structs.astuple(noise), 1)
+    guesses = [cells_of(c, sites, chosen=1) / spreads for c in range(len(CATEGORIES))]
+    right = 0
+    for day, category in enumerate(subjects):
+        key = sha256(f"{seed} {day}".encode()).digest()
+        seen = residues(view, category, sites, key) / spreads
+        likely = [
+            np.log(weight) + (seen * guess).sum() - (guess**2).sum() / 2
+            for weight, guess in zip(WEIGHTS, guesses, strict=True)
+        ]
+        right += int(np.argmax(likely)) == category
+    usual = Counter(subjects).most_common(1)[0][1]
+    return right / TRIALS, usual / TRIALS
+
+
+ATTACKS = pytest.mark.parametrize(
+    ("view", "sites"),
+    [(everybody, 1), (everybody, 20), (everybody, 100), (owner_of_all, 20)],
 )
-def test_an_attacker_with_all_but_nine_rankings_guesses_none_of_them(own, few, data):
-    """He knows each answer of his own: whatever the others got, the table is the same."""
-    answers = st.permutations(range(8)).map(lambda order: order[:3])
-    worlds = [[data.draw(answers) for _ in range(few)] for _ in range(2)]
-    assert played(own, worlds[0]) == played(own, worlds[1])
 
 
-SOUND = table_of([site(1, 12, attention=3000), *[site(n, 5) for n in range(2, 6)]])
+@ATTACKS
+def test_who_fills_cells_guesses_no_better_than_by_frequencies(view, sites):
+    share, usual = success(view, sites, NOISE)
+    assert share <= usual + 2 * sqrt(usual * (1 - usual) / TRIALS)
+
+
+@ATTACKS
+def test_the_same_attacker_reads_exact_counts(view, sites, monkeypatch):
+    monkeypatch.setattr(exposure_table, "NOISE", Noise(0, 0, 0))
+    assert success(view, sites, Noise(0, 0, 0))[0] == 1
+
+
+def test_the_bound_that_is_told_holds():
+    """Whatever else he knows: so far apart are the days with and without a ranking."""
+    spreads = msgspec.structs.astuple(NOISE)
+    apart = {
+        sites: hypot(*(cells_of(0, sites, chosen=1) / spreads).ravel())
+        for sites in (1, 20, 100)
+    }
+    assert max(apart.values()) <= 0.25
+    assert apart[20] <= 0.15
+
+
+SOUND = make_table(
+    DAY,
+    DayCounts(1000, 0, [SiteCounts(n, 250 * n, 9000 * n, 3 * n) for n in range(1, 4)]),
+    KEY,
+)
+FORMER = msgspec.structs.replace(
+    SOUND,
+    version=WITHOUT_NOISE,
+    minimum=FORMER_MINIMUM,
+    noise=msgspec.UNSET,
+    sites=(SiteRow(format_site_id(1), 12, 3000, None),),
+    others=Remainder(4, 20, 5000, 0),
+)
+
+
+def with_cell(table, **cell):
+    row = msgspec.structs.replace(table.sites[0], **cell)
+    return msgspec.structs.replace(table, sites=(row,))
 
 
 @pytest.mark.parametrize(
-    "change",
+    "table",
     [
-        pytest.param({"version": "fair-registry-exposure/2"}, id="version"),
-        pytest.param({"sites": SOUND.sites * 2}, id="a site twice"),
-        pytest.param({"rankings": 3}, id="more appearances than rankings"),
         *(
-            pytest.param(
-                {"sites": [msgspec.structs.replace(SOUND.sites[0], **cell)]},
-                id=f"{cell}",
+            pytest.param(msgspec.structs.replace(SOUND, **change), id=f"{change}"[:40])
+            for change in (
+                {"version": WITHOUT_NOISE},
+                {"version": "fair-registry-exposure/3"},
+                {"minimum": 10},
+                {"noise": Noise(0, 0, 0)},
+                {"noise": msgspec.UNSET},
+                {"sites": SOUND.sites * 2},
+                {"others": FORMER.others},
+                {"rankings": 3},
             )
-            for cell in (
-                {"appearances": 9},
-                {"selections": 3},
-                {"attention": 12_001},
-                {"appearances": -1},
-                {"appearances": 2**60},
+        ),
+        *(
+            pytest.param(with_cell(table, **cell), id=f"{table.version[-1]} {cell}")
+            for table, cell in (
+                (SOUND, {"appearances": MINIMUM - 1}),
+                (SOUND, {"attention": 10**6}),
+                (SOUND, {"appearances": 2**60}),
+                (FORMER, {"appearances": 9}),
+                (FORMER, {"selections": 3}),
+                (FORMER, {"attention": 12_001}),
+                (FORMER, {"appearances": -1}),
             )
         ),
     ],
 )
-def test_tables_that_no_registry_makes_are_refused(change):
-    assert parse_table(encode_table(SOUND)) == SOUND
+def test_tables_that_no_registry_makes_are_refused(table):
+    for sound in (SOUND, FORMER):
+        assert parse_table(encode_table(sound)) == sound
     with pytest.raises(Refused):
-        parse_table(encode_table(msgspec.structs.replace(SOUND, **change)))
+        parse_table(encode_table(table))
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", encode_table(SOUND) + b" "])

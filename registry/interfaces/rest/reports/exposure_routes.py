@@ -65,13 +65,23 @@ class OwnDayView(WireModel):
     selections: int
 
 
+class OwnMonthView(WireModel):
+    """attention: in thousandths of what one ranking gives."""
+
+    month: str
+    appearances: int
+    attention: int
+    selections: int
+
+
 class OwnExposureView(WireModel):
-    """Exact counts of the site that asks; a day that is not listed had none."""
+    """Counts of the site that asks: of days with noise, of months that are over exact."""
 
     host: str
     site: str
     since: str
     days: tuple[OwnDayView, ...]
+    months: tuple[OwnMonthView, ...]
 
 
 @get(
@@ -114,7 +124,8 @@ async def list_exposure(
             dict[str, Any],
             generate_examples=False,
             description="Appearances, attention in thousandths of what one ranking "
-            "gives, and selections; what is below `minimum` stands in sums. "
+            "gives, and selections, each with normal noise of the standard deviation in "
+            "`noise`; sites with fewer appearances than `minimum` have no row. "
             "X-JWS-Signature signs its bytes, and the record at X-Leaf-Index has their "
             "SHA-256",
         ),
@@ -145,7 +156,7 @@ async def get_exposure(day: FromPath[str], services: Injected) -> Response[bytes
     "/sites/{host:str}/exposure",
     operation_class=JoseOperation,
     operation_id="getOwnExposure",
-    summary="A site's own exact exposure by day, for a statement that its key signed",
+    summary="A site's own exposure by day and month, for a statement that its key signed",
     tags=["registration"],
     status_code=200,
     guards=[limit_writes],
@@ -173,22 +184,15 @@ async def get_own_exposure(
             test_hosts=services.test_hosts,
             now=now,
         )
-        rows = await exposure_days.days_of_site(
-            connection, site.site_id, start, start + timedelta(days=OWN_DAYS)
-        )
+        bounds = (site.site_id, start, start + timedelta(days=OWN_DAYS))
+        days = await exposure_days.days_of_site(connection, *bounds)
+        months = await exposure_days.months_of_site(connection, *bounds)
     return OwnExposureView(
         host=site.host,
         site=format_site_id(site.site_id),
         since=start.isoformat(),
-        days=tuple(
-            OwnDayView(
-                day=row.day.isoformat(),
-                appearances=row.appearances,
-                attention=row.attention,
-                selections=row.selections,
-            )
-            for row in rows
-        ),
+        days=tuple(OwnDayView(f"{day}", *counts[1:]) for day, counts in days),
+        months=tuple(OwnMonthView(f"{month:%Y-%m}", *rest) for month, *rest in months),
     )
 
 
