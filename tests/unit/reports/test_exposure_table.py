@@ -71,11 +71,11 @@ def test_counts_are_those_that_reports_count():
 def test_noise_is_normal_and_the_same_whenever_it_is_told():
     """Else somebody could take the mean of several answers."""
     counts = [SiteCounts(number, 1000, 40_000, 90) for number in range(4000)]
-    told = [add_noise(row, KEY) for row in counts]
-    assert told == [add_noise(row, KEY) for row in counts]
-    assert told != [add_noise(row, bytes(31) + b"1") for row in counts]
+    answers = [add_noise(row, KEY) for row in counts]
+    assert answers == [add_noise(row, KEY) for row in counts]
+    assert answers != [add_noise(row, bytes(31) + b"1") for row in counts]
     for values, amount, spread in zip(
-        list(zip(*told, strict=True))[1:],
+        list(zip(*answers, strict=True))[1:],
         counts[0][1:],
         msgspec.structs.astuple(NOISE),
         strict=True,
@@ -85,8 +85,8 @@ def test_noise_is_normal_and_the_same_whenever_it_is_told():
 
 
 def test_a_row_does_not_tell_that_a_site_appeared():
-    told = (add_noise(SiteCounts(n, 1, UNIT, 1), KEY) for n in range(20_000))
-    assert sum(row.appearances >= MINIMUM for row in told) <= 5
+    rows = (add_noise(SiteCounts(n, 1, UNIT, 1), KEY) for n in range(20_000))
+    assert sum(row.appearances >= MINIMUM for row in rows) <= 5
 
 
 CATEGORIES = ("bakery", "hotel", "clinic", "repair", "museum")
