@@ -75,7 +75,7 @@ class ExposureKeeper:
             end_at=midnight(day + DAY),
             forms={FORM: digest_of(body)},
         )
-        kept = KeptTable(
+        stored = KeptTable(
             day=day,
             record_id=record.id,
             made_at=now,
@@ -84,7 +84,7 @@ class ExposureKeeper:
             noise_key=key,
         )
         async with self.writer.begin() as connection:
-            fresh = await exposure_days.save_day(connection, kept, counts.sites)
+            fresh = await exposure_days.save_day(connection, stored, counts.sites)
             if fresh:
                 await accept_record(connection, record, now)
         logger.info("exposure_kept", day=day.isoformat(), fresh=fresh)
