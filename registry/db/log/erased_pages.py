@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
-from registry.db.engine.engines import Connection
+from registry.db.engine.engines import Connection, is_denied
 from registry.records.ranked_answer import DISCLOSED
 from registry.records.ranking_columns import DERIVED, EMPTIED
 
@@ -117,6 +118,21 @@ async def vacuum(connection: Connection, part: str) -> None:
     query = text("SELECT CAST(to_regclass(:part) AS text)")
     if name := (await connection.execute(query, {"part": part})).scalar_one():
         await connection.execute(text(f"VACUUM {name}"))
+
+
+async def write_out(connection: Connection) -> bool:
+    """Write all pages to the files; return whether that is allowed.
+
+    connection: of no transaction, and not used again.
+    """
+    await connection.execute(text("SET statement_timeout = 0"))
+    try:
+        await connection.execute(text("CHECKPOINT"))
+    except DBAPIError as error:
+        if not is_denied(error):
+            raise
+        return False
+    return True
 
 
 async def overwrite(connection: Connection, page: ErasedPage) -> bool:

@@ -37,7 +37,7 @@ from registry.usecases.refusals import (
 
 BATCH = 1_000
 PAUSE_S = 3_600.0
-CLEARING_PAUSE_S = 15.0
+CLEARING_PAUSE_S = 20.0
 
 FindRecord = Callable[[Connection, str], Awaitable[LoggedRecord | None]]
 """Callback that finds a record by its id, wherever the log has it."""
@@ -126,7 +126,7 @@ async def clear_pages(engine: Engine) -> int:
     """Overwrite what erasures left in the files. Returns: pages that are done with.
 
     One process at a time has the turn. What a transaction still sees waits for the next,
-    behind the others.
+    behind the others. Pages lie in the server's memory until they are written out.
     """
     async with take_turn(engine, ERASURE_TURN) as is_ours:
         if not is_ours:
@@ -145,7 +145,16 @@ async def clear_pages(engine: Engine) -> int:
             (done if is_done else undone).append(page.id)
         async with engine.begin() as connection:
             await erased_pages.forget_pages(connection, done, undone)
+        if done:
+            await _write_out(engine)
     return len(done)
+
+
+async def _write_out(engine: Engine) -> None:
+    async with reading(engine).connect() as connection:
+        if not await erased_pages.write_out(connection):
+            logger.warning("erased_pages_wait_for_checkpoint")
+        await connection.invalidate()  # it has no time limit any more
 
 
 class Retention:
