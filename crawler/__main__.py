@@ -4,11 +4,6 @@
 to standard output, one a line.
 """
 
-import os
-
-# More threads of BLAS would spin beside each other while documents are encoded.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import argparse
 import asyncio
 import random

@@ -1,6 +1,7 @@
 """Jobs that a process does now and then, beside its work."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,6 +13,16 @@ class _Executor(AsyncIOExecutor):  # type: ignore[misc]  # it has no types
     @property
     def running(self) -> tuple[asyncio.Future[object], ...]:
         return tuple(self._pending_futures)
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    """Return whether it is no cancelled job, which the executor logs like any exception."""
+    return not (
+        record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError)
+    )
+
+
+logging.getLogger("apscheduler.executors.default").addFilter(_is_failure)
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ from registry.bench.synthetic import tables
 from registry.db.engine.engines import Engine, Role, engine_at
 from registry.observability import configure_logging
 from registry.ranking.encoders.encoder import load_encoder
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.policy import Policy
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.hosts_file import Endpoint
 from registry.usecases.ids import IdSource
@@ -52,19 +52,24 @@ class _Resolver(Resolver):
         return [Endpoint(e.address, self._sites_port) for e in endpoints]
 
 
-def run(crowd: Crowd, database_url: str, at_once: int) -> CpuEffort:
+def run(crowd: Crowd, database_url: str, at_once: int, policy: Policy) -> CpuEffort:
     """Visit all sites of a database, with a crawl due at each.
+
+    policy: whose encoder takes its part of the CPU.
 
     Raises: CrowdNotCrawled.
     """
     configure_logging("json")
     resolve_to_loopback()
-    return asyncio.run(_run(crowd, database_url, at_once))
+    return asyncio.run(_run(crowd, database_url, at_once, policy))
 
 
-async def _run(crowd: Crowd, database_url: str, at_once: int) -> CpuEffort:
+async def _run(
+    crowd: Crowd, database_url: str, at_once: int, policy: Policy
+) -> CpuEffort:
     async with engine_at(database_url, Role.CRAWLER, pool=CONNECTIONS) as engine:
-        worker = Worker(_context(engine, crowd), at_once=at_once, lease=LEASE)
+        context = _context(engine, crowd, policy)
+        worker = Worker(context, at_once=at_once, lease=LEASE)
         spare_the_collector()
         meter = Meter()
         working = asyncio.create_task(worker.run())
@@ -85,7 +90,7 @@ def _ended() -> int:
     return sum(metrics.total(metrics.JOBS, "end").values())
 
 
-def _context(engine: Engine, crowd: Crowd) -> Context:
+def _context(engine: Engine, crowd: Crowd, policy: Policy) -> Context:
     fetcher = Fetcher(
         FetcherConfig(
             user_agent=USER_AGENT,
@@ -98,7 +103,7 @@ def _context(engine: Engine, crowd: Crowd) -> Context:
         fetcher=fetcher,
         robots=RobotsCache(fetcher),
         lister=Lister(
-            gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
+            gazetteer=Gazetteer.load(), encoder=load_encoder(policy), policy=policy
         ),
         ids=IdSource(),
         draw=random.SystemRandom().random,

@@ -23,6 +23,7 @@ from registry.bench.synthetic import tables
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import engine_at
 from registry.db.schema.migrate import migrate
+from registry.ranking.policy import DEFAULT_POLICY, STATIC_POLICY, Policy
 from registry.usecases.ids import utc_now
 
 Figures = dict[str, float]
@@ -32,7 +33,8 @@ def measure(*, sites: int, at_once: int) -> Figures:
     """Fetch one declared document of each site, so many at once.
 
     Ours are read and stored too; the others only fetch. Scrapy is left out where it is
-    not installed. postgres_cpu_ms_per_doc: beside our own CPU.
+    not installed. static: ours by the encoder that is no neural network.
+    postgres_cpu_ms_per_doc: beside our own CPU.
     """
     with crowd_of(sites) as crowd:
         bare = in_process(bare_loop.run, crowd, at_once)
@@ -41,12 +43,14 @@ def measure(*, sites: int, at_once: int) -> Figures:
             others["scrapy_docs_per_cpu_s"] = in_process(
                 scrapy_spider.run, crowd, at_once
             )
-        with _database_of(crowd) as server:
-            ours, postgres_s = _crawl(crowd, server, at_once)
+        static, _ = _crawl(crowd, at_once, STATIC_POLICY)
+        ours, postgres_s = _crawl(crowd, at_once)
     return {
         "docs_per_cpu_s": round(ours.documents_per_cpu_s, 1),
         **{name: round(e.documents_per_cpu_s, 1) for name, e in others.items()},
-        "docs_over_bare_httpx": _ratio(ours, others["bare_httpx_docs_per_cpu_s"]),
+        "static_docs_per_cpu_s": round(static.documents_per_cpu_s, 1),
+        "docs_over_bare_httpx": _ratio(ours, bare),
+        "static_docs_over_bare_httpx": _ratio(static, bare),
         "postgres_cpu_ms_per_doc": round(1000 * postgres_s / sites, 2),
         "documents": ours.documents,
     }
@@ -54,8 +58,8 @@ def measure(*, sites: int, at_once: int) -> Figures:
 
 def crawl_cold(*, sites: int, at_once: int) -> Figures:
     """Visit all sites in one run; rss_mb: the peak of our process."""
-    with crowd_of(sites) as crowd, _database_of(crowd) as server:
-        ours, _ = _crawl(crowd, server, at_once)
+    with crowd_of(sites) as crowd:
+        ours, _ = _crawl(crowd, at_once)
     return {
         "cold_sites": ours.documents,
         "cold_docs_per_cpu_s": round(ours.documents_per_cpu_s, 1),
@@ -65,12 +69,13 @@ def crawl_cold(*, sites: int, at_once: int) -> Figures:
 
 
 def _crawl(
-    crowd: Crowd, server: EmbeddedPostgres, at_once: int
+    crowd: Crowd, at_once: int, policy: Policy = DEFAULT_POLICY
 ) -> tuple[CpuEffort, float]:
     """Return the effort, and the CPU seconds of PostgreSQL beside it."""
-    before_s = server.cpu_s()
-    ours = in_process(own_crawl.run, crowd, database_url(server), at_once)
-    return ours, server.cpu_s() - before_s
+    with _database_of(crowd) as server:
+        before_s = server.cpu_s()
+        ours = in_process(own_crawl.run, crowd, database_url(server), at_once, policy)
+        return ours, server.cpu_s() - before_s
 
 
 def _ratio(ours: CpuEffort, other: CpuEffort) -> float:

@@ -8,7 +8,7 @@ from registry.terminal.lazy_group import LazyGroup
 COMMANDS = {
     "spine": "registry.bench.spine:spine",
     "search": "registry.bench.search:search",
-    "attacks": "registry.bench.attacks:attacks",
+    "attacks": "registry.bench.strangers.attacks:attacks",
     "changes": "registry.bench.changes:changes",
     "rank": "registry.bench.rank:rank",
     "relevance": "registry.bench.relevance:relevance",

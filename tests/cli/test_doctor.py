@@ -2,6 +2,7 @@
 
 import json
 import socket
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from registry import keyring
 from registry.cli.service import doctor
 from registry.cli.service.doctor import Finding, examine_machine, examine_server
 from registry.db.engine.engines import Connection, Engine
+from registry.ranking.policy import POLICIES
 from registry.settings import Settings
 from registry.tlog.edge import TreeEdge
 from registry.usecases.log.sequence import LogDamaged
@@ -38,12 +40,23 @@ def test_new_installation_has_nothing_that_must_be_done(tmp_path: Path) -> None:
     run = CliRunner().invoke(doctor.doctor, ["--json"], env=environment)
     findings = json.loads(run.output)["findings"]
     areas = {finding["area"]: finding["state"] for finding in findings}
-    assert areas.keys() == {"compiled", "keys", "port", "database"}
+    assert areas.keys() == {"compiled", "encoder", "keys", "port", "database"}
     assert "act" not in areas.values()
     assert run.exit_code == 0
     assert not (tmp_path / "new").exists(), "it only looks"
     shown = CliRunner().invoke(doctor.doctor, env=environment)
     assert "fair-registry serve" in shown.output
+
+
+def test_encoder_is_named_and_must_be_that_of_the_policy(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    static = replace(settings, encoder="static")
+    assert "static" in by_area([*examine_machine(static)])["encoder"].detail
+    wanted = replace(static.policy, encoder_digest="sha256:other")
+    monkeypatch.setitem(POLICIES, "static", wanted)
+    finding = by_area([*examine_machine(static)])["encoder"]
+    assert (finding.state, "another encoder" in finding.detail) == ("act", True)
 
 
 def test_keys_that_others_can_read_must_be_closed(settings: Settings) -> None:

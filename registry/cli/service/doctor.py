@@ -28,6 +28,7 @@ from registry.db.engine.engines import (
 from registry.db.engine.server_facts import ServerFacts, read_facts
 from registry.db.log.entries import oldest_pending
 from registry.db.schema.migrate import newest_revision
+from registry.ranking.encoders.encoder import load_encoder
 from registry.settings import Settings
 from registry.terminal.output import console, json_option, print_json
 from registry.usecases.log.promiser import STANDSTILL
@@ -75,8 +76,18 @@ def examine_machine(settings: Settings) -> Iterator[Finding]:
         yield Finding("compiled", "advice", detail, how_to_compile())
     else:
         yield Finding("compiled", "good", "the kernel is compiled of these sources")
+    yield _examine_encoder(settings)
     yield from examine_keys(settings)
     yield _examine_port(settings)
+
+
+def _examine_encoder(settings: Settings) -> Finding:
+    try:
+        load_encoder(settings.policy)
+    except RuntimeError as error:
+        fix = "install what requirements/runtime.txt locks"
+        return Finding("encoder", "act", f"{settings.encoder}: {error}", fix)
+    return Finding("encoder", "good", f"{settings.encoder}, as the policy names it")
 
 
 def examine_keys(settings: Settings) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
 An operator searches at a steady pace, alone and beside each attack of the review:
 searches at full speed, idle connections, event streams, statements with worthless
 signatures; an auditor asks for the report, alone and beside strangers who ask for reports
-of ever other windows. Strangers have a process and addresses of their own. Each attack
+of ever other windows; owners register sites, alone and beside a stranger's statements for
+hosts that drip. Strangers have a process and addresses of their own. Each attack
 is held against the quiet time just before it, so that only ratios are told from them.
 """
 
@@ -35,6 +36,7 @@ from registry.bench.service import (
     prepare,
     serving,
 )
+from registry.bench.strangers.drips import owners_beside_drips, state_for_drips
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.ports import verify_port_is_free
 from registry.client import RegistryClient
@@ -57,6 +59,11 @@ HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
 STREAM = b"GET /v1/changes/events HTTP/1.1\r\nHost: a\r\n\r\n"
 STRANGERS_HOST, PADDING = "stranger-of-the-bench.net", 11_000
 """A statement has 16 KiB at most, of base64."""
+ASKING, REGISTRATION = (
+    ("search", "idle", "stream", "statement", "report"),
+    "registration",
+)
+"""Attacks on who asks, and on who registers."""
 START_S = 2.0
 LIFETIME_S, DAY_S = 600, 86_400
 
@@ -69,7 +76,7 @@ Attack = Callable[[float], tuple[int, int]]
 @click.option("--seconds", type=float, default=30.0, show_default=True)
 @click.option(
     *("--attack", "chosen"),
-    type=click.Choice(("search", "idle", "stream", "statement", "report")),
+    type=click.Choice((*ASKING, REGISTRATION)),
     multiple=True,
     help="Only this one; may be repeated.",
 )
@@ -85,7 +92,7 @@ Attack = Callable[[float], tuple[int, int]]
 )
 @json_option
 def attacks(data: Path | None, *, as_json: bool, **given: Any) -> None:
-    """Searches of an operator and reports of an auditor, alone and beside strangers."""
+    """Searches, reports and registrations, alone and beside strangers."""
     with scratch_folder(data) as folder:
         try:
             figures = asyncio.run(_measure(folder, **given))
@@ -120,14 +127,32 @@ async def _measure(
     )
     configure_logging("json")
     verify_port_is_free(settings.host, settings.port)
-    with scratch_postgres(folder) as server:
-        settings = replace(settings, database_url=database_url(server))
-        prepared = await prepare(settings, sites, tell)
-        await build_index(settings)
-        async with serving(settings):
-            keys = [await _register(settings, key), await _register(settings, None)]
-            load = _Load(settings.origin, prepared, keys, seconds)
-            return await load.run(chosen)
+    figures: dict[str, Any] = {}
+    if set(chosen or ASKING) & set(ASKING):
+        with scratch_postgres(folder) as server:
+            settings_here = replace(settings, database_url=database_url(server))
+            prepared = await prepare(settings_here, sites, tell)
+            await build_index(settings_here)
+            async with serving(settings_here):
+                keys = [await _register(settings, key), await _register(settings, None)]
+                load = _Load(settings.origin, prepared, keys, seconds)
+                figures = await load.run([name for name in chosen if name in ASKING])
+    if REGISTRATION in (chosen or (REGISTRATION,)):
+        figures |= await _registrations(settings, seconds)
+    return figures
+
+
+async def _registrations(settings: Settings, seconds: float) -> dict[str, Any]:
+    """Measure in a registry of its own, which has a crawler."""
+    with scratch_folder() as folder:
+        async with owners_beside_drips(
+            replace(settings, data=folder), seconds
+        ) as owners:
+            await owners.register()  # the first visit of each site takes longer
+            attack = partial(state_for_drips, settings.origin, seconds + START_S)
+            return await _beside(
+                REGISTRATION, owners.register, partial(in_process, attack)
+            )
 
 
 async def _register(settings: Settings, key: Any) -> str:

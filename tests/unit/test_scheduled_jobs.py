@@ -1,0 +1,29 @@
+"""What the scheduler says of jobs: failures, and nothing of those that the end cancelled."""
+
+import asyncio
+
+import pytest
+
+from registry.scheduled_jobs import scheduled_jobs
+
+
+async def test_jobs_that_fail_are_logged_and_those_cancelled_at_the_end_are_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begun = asyncio.Event()
+
+    async def wait_for_ever() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def fail() -> None:
+        raise ValueError("broken")
+
+    async with scheduled_jobs() as scheduler:
+        scheduler.add_job(fail)
+        scheduler.add_job(wait_for_ever)
+        scheduler.start()
+        await begun.wait()
+    logged = capsys.readouterr().err
+    assert "ValueError: broken" in logged
+    assert "CancelledError" not in logged
