@@ -10,6 +10,9 @@ T = TypeVar("T")
 
 PATIENCE_S = 180.0
 PAUSE_S = 0.02
+SHARE_OF_WAITING = 0.05
+"""Of what was waited so far, the next pause: whoever waits long asks more seldom."""
+LONGEST_PAUSE_S = 0.25
 
 
 async def until(
@@ -24,13 +27,19 @@ async def until(
     Raises: TimeoutError; AssertionError as soon as it is broken.
     """
     try:
+        began_s = time.monotonic()
         async with asyncio.timeout(PATIENCE_S):
             while not await _ask(holds):
                 why = broken()
                 assert not why, f"waited until {what}, but {why}"
-                await asyncio.sleep(PAUSE_S)
+                await asyncio.sleep(_pause_after(began_s))
     except TimeoutError as error:
         raise TimeoutError(f"waited in vain until {what}") from error
+
+
+def _pause_after(began_s: float) -> float:
+    share_s = SHARE_OF_WAITING * (time.monotonic() - began_s)
+    return max(PAUSE_S, min(LONGEST_PAUSE_S, share_s))
 
 
 async def _ask(holds: Callable[[], bool | Awaitable[bool]]) -> bool:
@@ -43,10 +52,10 @@ def awaited(what: str, look: Callable[[], T | None]) -> T:
 
     what: goes on after "waited in vain for". Raises: TimeoutError.
     """
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+    began_s = time.monotonic()
+    while time.monotonic() < began_s + PATIENCE_S:
         seen = look()
         if seen:
             return seen
-        time.sleep(PAUSE_S)
+        time.sleep(_pause_after(began_s))
     raise TimeoutError(f"waited in vain for {what}")

@@ -1,6 +1,9 @@
 """What the tests of the project's own shape share: its files."""
 
+import ast
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,17 @@ FOLDERS = (
     *("registry", "requirements", "tests"),
 )
 TOP = r"[A-Z].*|.*\.(toml|ini|md)|\.gitignore"
+
+
+parse = cache(ast.parse)
+"""A module's syntax tree, made once for all rules of a file."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget_trees() -> Iterator[None]:
+    """They are a million objects, through which each later collection would go."""
+    yield
+    parse.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """What may import what: the contracts hold, and break when they are violated."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -99,15 +100,44 @@ def copy(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def lint(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).with_name("lint-imports")
-    return subprocess.run(
-        [command, "--no-logo", "--no-cache", *arguments],
-        cwd=folder,
+# One process for all: each file is violated, linted and put back, and of the others
+# what was parsed is remembered.
+LINT_VIOLATED = """
+import contextlib, io, json, sys
+from pathlib import Path
+from importlinter.cli import lint_imports
+
+def lint(*contracts):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        code = lint_imports(
+            limit_to_contracts=contracts, cache_dir="parsed", no_logo=True
+        )
+    return code, output.getvalue()
+
+results = [lint()]
+for contract, file, line in json.load(sys.stdin):
+    path = Path(file)
+    sound = path.read_text()
+    path.write_text(f"{sound}\\n{line}\\n")
+    results.append(lint(contract))
+    path.write_text(sound)
+json.dump(results, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def linted(copy: Path) -> dict[tuple[str, ...], tuple[int, str]]:
+    """Exit code and output by violation; by () those of the sound sources."""
+    done = subprocess.run(
+        [sys.executable, "-c", LINT_VIOLATED],
+        cwd=copy,
+        input=json.dumps(VIOLATIONS),
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
+    return dict(zip([(), *VIOLATIONS], json.loads(done.stdout), strict=True))
 
 
 def contracts(root: Path) -> dict[str, dict[str, list[str]]]:
@@ -118,26 +148,20 @@ def contracts(root: Path) -> dict[str, dict[str, list[str]]]:
     }
 
 
-def test_every_contract_is_kept(copy: Path) -> None:
-    linted = lint(copy)
+def test_every_contract_is_kept(linted: dict[tuple[str, ...], tuple[int, str]]) -> None:
+    code, output = linted[()]
 
-    assert linted.returncode == 0, linted.stdout
+    assert code == 0, output
 
 
-@pytest.mark.parametrize(("contract", "file", "line"), VIOLATIONS)
+@pytest.mark.parametrize("violation", VIOLATIONS, ids=" ".join)
 def test_a_planted_violation_breaks_its_contract(
-    copy: Path, contract: str, file: str, line: str
+    linted: dict[tuple[str, ...], tuple[int, str]], violation: tuple[str, ...]
 ) -> None:
-    path = copy / file
-    sound = path.read_text()
-    path.write_text(f"{sound}\n{line}\n")
-    try:
-        linted = lint(copy, "--contract", contract)
-    finally:
-        path.write_text(sound)
+    code, output = linted[violation]
 
-    assert linted.returncode == 1, linted.stdout + linted.stderr
-    assert "1 broken" in linted.stdout
+    assert code == 1, output
+    assert "1 broken" in output
 
 
 def test_every_contract_has_a_planted_violation(root: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.conftest import parse
+
 SAYS_NOTHING = frozenset(
     ("told", "one", "found", "made", "kept", "said", "heard", "asked", "spoken", "each")
 )
@@ -179,7 +181,7 @@ def constant_docstrings(body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
 def nameless(source: str) -> list[str]:
     return [
         f"{line}: {name}"
-        for line, name in identifiers(ast.parse(source))
+        for line, name in identifiers(parse(source))
         if name.strip("_").lower() in SAYS_NOTHING
     ]
 
@@ -187,7 +189,7 @@ def nameless(source: str) -> list[str]:
 def subjectless(source: str) -> list[str]:
     return [
         f"{line}: {text.splitlines()[0]}"
-        for line, text in docstrings(ast.parse(source))
+        for line, text in docstrings(parse(source))
         if (word := FIRST_WORD.match(text)) and word[1].lower() in NO_BEGINNING
     ]
 
@@ -239,7 +241,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun(service: dict[Path, str]) -> Non
 def test_public_classes_have_a_name_of_their_own(service: dict[Path, str]) -> None:
     defined = defaultdict(list)
     for path, source in service.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parse(source)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 defined[node.name].append(path.as_posix())
 

@@ -8,6 +8,8 @@ from collections import Counter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from tests.architecture.conftest import parse
+
 MODULE_LINES = 400
 FUNCTION_LINES = 45
 MEDIAN_FUNCTION_LINES = 9
@@ -32,7 +34,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def functions(source: str) -> list[Function]:
     return [
         node
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parse(source))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
@@ -153,7 +155,7 @@ def _name(requirement: str) -> str:
 
 def _imported(source: str) -> set[str]:
     result = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.Import):
             result |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -166,7 +168,7 @@ def test_no_group_is_repeated_possessively(sources: dict[Path, str]) -> None:
     result = [
         f"{path.as_posix()}:{node.lineno}: {group.group()}"
         for path, source in sources.items()
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parse(source))
         if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
         for group in POSSESSIVE_GROUP.finditer(_text(node.value))
     ]

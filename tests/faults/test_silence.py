@@ -25,8 +25,8 @@ async def service(
         yield result
 
 
-def silent_parts(service: Service) -> set[str]:
-    answer = httpx.get(f"{service.origin}/health/ready", timeout=60)
+def silent_parts(http: httpx.Client) -> set[str]:
+    answer = http.get("/health/ready")
     if answer.status_code == 200:
         return set()
     problem = answer.json()
@@ -35,8 +35,8 @@ def silent_parts(service: Service) -> set[str]:
     return {cause["pointer"] for cause in problem["errors"]}
 
 
-def is_silent(service: Service, *parts: str) -> Callable[[], bool]:
-    return lambda: silent_parts(service) == set(parts)
+def is_silent(http: httpx.Client, *parts: str) -> Callable[[], bool]:
+    return lambda: silent_parts(http) == set(parts)
 
 
 async def test_readiness_names_the_parts_that_do_not_work_until_they_do(
@@ -45,10 +45,11 @@ async def test_readiness_names_the_parts_that_do_not_work_until_they_do(
     parts = [service.part(name) for name in ("crawler", "registry.indexer")]
     for process in (service.process, *parts):  # so that nobody replaces them yet
         process.suspend()
-    await until("both are missed", is_silent(service, "crawler", "indexer"))
-    await service.ask()
-    service.process.resume()
-    await until("both work again", is_silent(service))
+    with httpx.Client(base_url=service.origin, timeout=60) as http:
+        await until("both are missed", is_silent(http, "crawler", "indexer"))
+        await service.ask()
+        service.process.resume()
+        await until("both work again", is_silent(http))
 
 
 async def test_web_process_that_hangs_is_replaced(service: Service) -> None:

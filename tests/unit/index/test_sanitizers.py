@@ -19,7 +19,8 @@ SUITES = (
     "tests/unit/index/test_kernel.py",
     "tests/unit/index/test_matching.py",
 )
-NUMPY_ALONE = "windows_of_a_topic"  # eleven seconds, and hardly a call of ours
+# Half of the seconds, and no call of ours: sanitizers slow NumPy down too.
+NUMPY_ALONE = "windows_of_a_topic or no_embedding_means or no_row_has_more_merit"
 ROOT = Path(__file__).parents[3]
 
 COMPILE = """
@@ -71,7 +72,7 @@ def run(
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONMALLOC": "malloc",
         "HYPOTHESIS_PROFILE": "dev",
-        "FAIR_REGISTRY_DRAWS": "60",
+        "FAIR_REGISTRY_DRAWS": "20",
     }
     return subprocess.run(
         [sys.executable, "-c", *arguments],
@@ -102,6 +103,6 @@ def test_tests_of_the_kernel_are_clean(compiler: str, tmp_path: Path) -> None:
         check=True,
     )
     options = ["-q", "-n0", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'of'}"]
-    chosen = ["-k", f"not {NUMPY_ALONE}", *SUITES]
+    chosen = ["-k", f"not ({NUMPY_ALONE})", *SUITES]
     tested = run(compiler, TESTS, str(library), *options, *chosen)
     assert tested.returncode == 0, (tested.stdout + tested.stderr)[-5_000:]
