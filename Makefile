@@ -20,7 +20,7 @@ run: install
 	$(BIN)/fair-registry serve
 
 test: setup
-	@echo 'Every test: twelve minutes on two cores. Of one part: $(BIN)/pytest tests/unit, a minute.'
+	@echo 'Every test: some ten minutes on two cores. Of one part: $(BIN)/pytest tests/unit, a minute.'
 	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal
 
 check: setup

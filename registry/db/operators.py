@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.read_row import read_row
 from registry.db.schema.operator_tables import (
     operator,
     operator_api_key,
@@ -215,14 +216,4 @@ def _operator(row: Row[Any]) -> StoredOperator:
     contact = None
     if row.name is not None:
         contact = Contact(name=row.name, contact=row.contact, is_public=row.is_public)
-    return StoredOperator(
-        operator_id=row.operator_id,
-        kid=row.kid,
-        jwk=row.jwk,
-        registered_at=row.registered_at,
-        stated_at=row.stated_at,
-        closed_at=row.closed_at,
-        contact=contact,
-        api_key_made_at=row.made_at,
-        rankings=row.rankings,
-    )
+    return read_row(StoredOperator, row, contact=contact, api_key_made_at=row.made_at)

@@ -13,6 +13,7 @@ from sqlalchemy import Row, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.read_row import read_row
 from registry.db.schema.webhook_tables import webhook, webhook_letter
 
 State = Literal["pending", "active", "suspended"]
@@ -163,30 +164,8 @@ async def letters_of(connection: Connection, webhook_id: str) -> list[DeadLetter
     """Return the dead letters, the newest first."""
     query = select(webhook_letter).where(webhook_letter.c.webhook_id == webhook_id)
     rows = await connection.execute(query.order_by(webhook_letter.c.died_at.desc()))
-    return [
-        DeadLetter(
-            delivery_id=row.delivery_id,
-            body=row.body,
-            problem=row.problem,
-            attempts=row.attempts,
-            died_at=row.died_at,
-        )
-        for row in rows
-    ]
+    return [read_row(DeadLetter, row) for row in rows]
 
 
 def _webhook(row: Row[Any]) -> Webhook:
-    return Webhook(
-        webhook_id=row.webhook_id,
-        operator_id=row.operator_id,
-        url=row.url,
-        state=row.state,
-        challenge=row.challenge,
-        cursor=bytes(row.cursor),
-        created_at=row.created_at,
-        delivered_at=row.delivered_at,
-        problem=row.problem,
-        failures=row.failures,
-        due_at=row.due_at,
-        fence=row.fence,
-    )
+    return read_row(Webhook, row, cursor=bytes(row.cursor))

@@ -152,11 +152,9 @@ def test_a_registry_that_is_untrue_about_an_auditor_is_found_out(registry, cheat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cheat", "says"), DISHONEST)
-def test_a_checkout_without_a_database_finds_it_out_too(
-    registry, cheat, says, tmp_path
-):
-    cheat(registry)
+def test_a_checkout_without_a_database_finds_it_out_too(registry, tmp_path):
+    """The command is the same; what it imports must be there."""
+    changed(registry)
     shutil.copytree(
         ROOT / "registry",
         tmp_path / "checkout" / "registry",
@@ -173,7 +171,7 @@ def test_a_checkout_without_a_database_finds_it_out_too(
     )
     assert ended.returncode == 1, ended.stderr
     archive = json.loads(ended.stdout)["archive"]
-    assert any(says in line for line in archive), archive
+    assert any("differs from entry 3" in line for line in archive), archive
 
 
 def test_labels_of_an_auditor_who_is_not_named_are_told(registry):

@@ -45,7 +45,9 @@ async def test_readiness_names_the_parts_that_do_not_work_until_they_do(
     parts = [service.part(name) for name in ("crawler", "registry.indexer")]
     for process in (service.process, *parts):  # so that nobody replaces them yet
         process.suspend()
-    with httpx.Client(base_url=service.origin, timeout=60) as http:
+    # Between two looks the registry may close a connection that is quiet.
+    anew = httpx.Limits(max_keepalive_connections=0)
+    with httpx.Client(base_url=service.origin, timeout=60, limits=anew) as http:
         await until("both are missed", is_silent(http, "crawler", "indexer"))
         await service.ask()
         service.process.resume()

@@ -26,6 +26,7 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Prepared
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import task
 from registry.sites.change_history import ChangeHistory
 
@@ -102,19 +103,7 @@ async def lease_tasks(
 
 def task_of(row: Row[Any]) -> Task:
     """row: of a leased task, with its host and whether it is the first time."""
-    return Task(
-        site_id=row.site_id,
-        kind=row.kind,
-        host=row.host,
-        due_at=row.due_at,
-        is_first=row.is_first,
-        failures=row.failures,
-        fence=row.fence,
-        history=history_of(row),
-        learnt_at=row.learnt_at,
-        hinted_at=row.hinted_at,
-        standing=row.standing,
-    )
+    return read_row(Task, row, history=history_of(row))
 
 
 async def schedule(

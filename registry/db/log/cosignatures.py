@@ -1,7 +1,7 @@
 """SQL of the witnesses' cosignatures, and of the checkpoint that is served with them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import func, select, text
@@ -26,9 +26,7 @@ class StoredCosignature:
 
 async def save_cosignature(connection: Connection, new: StoredCosignature) -> None:
     """The first that a witness gave for a size is kept."""
-    statement = insert(cosignature).values(
-        size=new.size, witness=new.witness, line=new.line, cosigned_at=new.cosigned_at
-    )
+    statement = insert(cosignature).values(asdict(new))
     await connection.execute(statement.on_conflict_do_nothing())
 
 

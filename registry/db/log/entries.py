@@ -6,7 +6,7 @@ exactly one of the two at any instant.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -62,17 +62,7 @@ class StoredCheckpoint:
 async def accept(connection: Connection, record: AcceptedRecord) -> None:
     """Hand one record to the log, in the transaction of what it records."""
     # inline: its writers may not read the position that would else be returned.
-    await connection.execute(
-        insert(pending)
-        .inline()
-        .values(
-            record_id=record.record_id,
-            kind=record.kind,
-            body=record.body,
-            leaf_hash=record.leaf_hash,
-            accepted_at=record.accepted_at,
-        )
-    )
+    await connection.execute(insert(pending).inline().values(asdict(record)))
 
 
 async def find_record(connection: Connection, record_id: str) -> LoggedRecord | None:

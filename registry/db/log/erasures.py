@@ -3,7 +3,7 @@
 The erasure itself is `rankings.erase_openings`.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import and_, func, or_, select, text
@@ -34,13 +34,7 @@ class DatedEntry:
 
 async def save_erasure(connection: Connection, new: StoredErasure) -> bool:
     """Save an erasure; return False if there is the same one already."""
-    statement = insert(erasure).values(
-        record_id=new.record_id,
-        first_index=new.first_index,
-        last_index=new.last_index,
-        is_scheduled=new.is_scheduled,
-        erased_at=new.erased_at,
-    )
+    statement = insert(erasure).values(asdict(new))
     result = await connection.execute(
         statement.on_conflict_do_nothing(constraint="erasure_once")
     )

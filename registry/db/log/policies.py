@@ -10,6 +10,7 @@ from sqlalchemy import DateTime, select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.read_row import read_row
 from registry.db.schema.column_types import Packed, RecordId
 from registry.db.schema.tables import policy
 
@@ -80,18 +81,8 @@ async def policy_leaf(connection: Connection, digest: str, code: str) -> int | N
 
 async def logged_policies(connection: Connection) -> list[LoggedPolicy]:
     """All that have ever stood in the log, in its order."""
-    return [
-        LoggedPolicy(
-            digest=row.digest,
-            body=row.body,
-            record_id=row.record_id,
-            record=row.record,
-            leaf_index=row.leaf_index,
-            accepted_at=row.accepted_at,
-            published_at=row.published_at,
-        )
-        for row in await connection.execute(HISTORY)
-    ]
+    rows = await connection.execute(HISTORY)
+    return [read_row(LoggedPolicy, row) for row in rows]
 
 
 async def find_policy(connection: Connection, digest: str) -> bytes | None:

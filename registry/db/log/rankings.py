@@ -6,7 +6,7 @@ column too (see `records.ranking_columns`), and is erased with it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -255,11 +255,7 @@ class StoredSelection:
 async def save_selection(connection: Connection, new: StoredSelection) -> bool:
     """Save a selection; return False if the ranking has one already."""
     statement = insert(selection).values(
-        ranking_id=new.ranking_id,
-        record_id=new.record_id,
-        site_id=new.site_id,
-        choice=pack_disclosure("choice", new.choice),
-        accepted_at=new.accepted_at,
+        asdict(new) | {"choice": pack_disclosure("choice", new.choice)}
     )
     result = await connection.execute(
         statement.on_conflict_do_nothing(index_elements=[selection.c.ranking_id])

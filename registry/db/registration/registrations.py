@@ -1,7 +1,7 @@
 """SQL of registrations: submitted by the web tier, leased and decided by crawlers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Row, and_, func, insert, or_, select, text, update
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import registration
 from registry.errors import Problem
 
@@ -43,20 +44,7 @@ class Registration:
 async def save_registration(connection: Connection, new: Registration) -> None:
     await connection.execute(
         insert(registration).values(
-            registration_id=new.registration_id,
-            host=new.host,
-            act=new.act,
-            status=new.status,
-            kid=new.kid,
-            seq=new.seq,
-            nonce=new.nonce,
-            token=new.token,
-            token_digest=new.token_digest,
-            registrable_domain=new.registrable_domain,
-            network=new.network,
-            problems=[],
-            submitted_at=new.submitted_at,
-            due_at=new.submitted_at,
+            asdict(new) | {"problems": [], "due_at": new.submitted_at}
         )
     )
 
@@ -241,20 +229,5 @@ def _holds_lease(leased: Registration) -> Any:
 
 
 def _registration(row: Row[Any]) -> Registration:
-    return Registration(
-        registration_id=row.registration_id,
-        host=row.host,
-        act=row.act,
-        status=row.status,
-        kid=row.kid,
-        seq=row.seq,
-        nonce=row.nonce,
-        token=row.token,
-        token_digest=row.token_digest,
-        registrable_domain=row.registrable_domain,
-        network=row.network,
-        problems=msgspec.convert(row.problems, tuple[Problem, ...]),
-        submitted_at=row.submitted_at,
-        decided_at=row.decided_at,
-        fence=row.fence,
-    )
+    problems = msgspec.convert(row.problems, tuple[Problem, ...])
+    return read_row(Registration, row, problems=problems)

@@ -1,6 +1,6 @@
 """SQL of the daily trials of invariance: what each run found, never changed."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -8,6 +8,7 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.read_row import read_row
 from registry.db.schema.report_tables import invariance_run
 from registry.reports.invariance import InvarianceResult, TrialCount, Violation
 
@@ -37,18 +38,8 @@ async def save_run(connection: Connection, run: InvarianceRun) -> bool:
         trials=result.trials,
         violations=result.violations,
         rate_at_most=result.rate_at_most,
-        tallies=[
-            {
-                "perturbation": tally.perturbation,
-                "trials": tally.trials,
-                "violations": tally.violations,
-            }
-            for tally in result.tallies
-        ],
-        examples=[
-            {"perturbation": example.perturbation, "ranking": example.ranking}
-            for example in result.examples
-        ],
+        tallies=[asdict(tally) for tally in result.tallies],
+        examples=[asdict(example) for example in result.examples],
     )
     written = await connection.execute(inserted.on_conflict_do_nothing())
     return bool(written.rowcount)
@@ -89,17 +80,11 @@ def _tallies(stored: list[dict[str, Any]]) -> tuple[TrialCount, ...]:
 
 
 def _run(row: Row[Any]) -> InvarianceRun:
-    return InvarianceRun(
-        day=row.day,
-        finished_at=row.finished_at,
-        code=row.code,
-        result=InvarianceResult(
-            tallies=_tallies(row.tallies),
-            examples=tuple(Violation(**example) for example in row.examples),
-            queries=row.queries,
-            sites=row.sites,
-            seed=row.seed,
-            policy_digest=row.policy,
-            generation=row.generation,
-        ),
+    result = read_row(
+        InvarianceResult,
+        row,
+        tallies=_tallies(row.tallies),
+        examples=tuple(Violation(**example) for example in row.examples),
+        policy_digest=row.policy,
     )
+    return read_row(InvarianceRun, row, result=result)

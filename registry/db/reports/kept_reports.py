@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.read_row import read_row
 from registry.db.schema.report_tables import kept_form, kept_report
 from registry.db.schema.tables import entry
 
@@ -92,14 +93,7 @@ async def list_reports(
     rows = (await connection.execute(query)).all()
     digests, sizes = await _facts(connection, [row.month for row in rows])
     return [
-        KeptReport(
-            month=row.month,
-            record_id=row.record_id,
-            made_at=row.made_at,
-            leaf_index=row.leaf_index,
-            digests=digests[row.month],
-            sizes=sizes[row.month],
-        )
+        read_row(KeptReport, row, digests=digests[row.month], sizes=sizes[row.month])
         for row in rows
     ]
 

@@ -9,6 +9,7 @@ from sqlalchemy import ARRAY, BigInteger, and_, bindparam, func, insert, select,
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Gathered, Prepared
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import document
 
 
@@ -207,21 +208,4 @@ def _is_version(site_id: int, url: str) -> Any:
 
 
 def _document(row: Any) -> StoredDocument:
-    return StoredDocument(
-        url=row.url,
-        format=row.format,
-        dialect=row.dialect,
-        provenance=row.provenance,
-        conformance=row.conformance,
-        signature=row.signature,
-        deviations=row.deviations,
-        semantic_hash=row.semantic_hash,
-        body=row.body,
-        content_type=row.content_type,
-        etag=row.etag,
-        last_modified=row.last_modified,
-        first_fetched_at=row.first_fetched_at,
-        fetched_at=row.fetched_at,
-        version=row.version,
-        retired_at=row.retired_at,
-    )
+    return read_row(StoredDocument, row)

@@ -24,6 +24,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Gathered, Prepared
+from registry.db.engine.read_row import read_row
 from registry.db.engine.snapshots import Snapshot, ended_between, snapshot_of
 from registry.db.schema.tables import site, site_key
 from registry.identity.keys.key_source import KeyReference
@@ -374,24 +375,4 @@ def _short(row: Any) -> ShortEntry:
 
 def _entry(row: Any) -> SiteEntry:
     listing = msgspec.convert(row.listing, _Listing)
-    return SiteEntry(
-        site_id=row.site_id,
-        host=row.host,
-        registrable_domain=row.registrable_domain,
-        status=row.status,
-        seq=row.seq,
-        site=listing.site,
-        place=listing.place,
-        place_since=listing.place_since,
-        place_move=listing.place_move,
-        conflicts=listing.conflicts,
-        conformance=row.conformance,
-        semantic_hash=row.semantic_hash,
-        registered_at=row.registered_at,
-        updated_at=row.updated_at,
-        changed_at=row.changed_at,
-        proved_at=row.proved_at,
-        proof_source=row.proof_source,
-        unlisted_for=row.unlisted_for,
-        moderated=row.moderated,
-    )
+    return read_row(SiteEntry, row, **msgspec.structs.asdict(listing))

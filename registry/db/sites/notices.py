@@ -8,6 +8,7 @@ from sqlalchemy import select, text
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Gathered, Prepared
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import notice
 
 KEPT_NOTICES = 200
@@ -92,13 +93,7 @@ async def notices_of(
         StoredNotice(
             notice_id=row.notice_id,
             noted_at=row.noted_at,
-            notice=Notice(
-                code=row.code,
-                detail=row.detail,
-                fix=row.fix,
-                url=row.url,
-                problem=row.problem,
-            ),
+            notice=read_row(Notice, row),
         )
         for row in await connection.execute(query)
     ]

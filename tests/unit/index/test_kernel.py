@@ -31,7 +31,7 @@ from tests.conftest import skip_or_fail
 NOW_S = 1_795_000_000
 DAY_S = 86_400
 UNIT = 4096  # of the score, see `csrc/bounds.h`
-DRAWS = int(os.environ.get("FAIR_REGISTRY_DRAWS", "120"))
+DRAWS = int(os.environ.get("FAIR_REGISTRY_DRAWS", "60"))
 """Requests of each of the four corpora; docs/benchmarks.md tells of more."""
 
 RADIUS = 8_000_000

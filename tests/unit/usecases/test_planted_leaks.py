@@ -47,7 +47,14 @@ def town(lister: Lister) -> Shadow:
     """The town with probes and commissions that differ, and twins for ties."""
     shadow = town_shadow(lister, CAST[::2])
     twins = [_twin(listing) for listing in shadow.listings[::3]]
-    return replace(shadow, listings=list(map(probed, [*shadow.listings, *twins])))
+    listings = list(map(probed, [*shadow.listings, *twins]))
+    honest = {id(listing): shadow.make(listing) for listing in listings}
+
+    def make(listing: TrialListing) -> Profile:
+        """Make what is perturbed; of the town's own the profiles are there."""
+        return honest.get(id(listing)) or shadow.make(listing)
+
+    return replace(shadow, listings=listings, make=make)
 
 
 @pytest.fixture(scope="module")
