@@ -15,6 +15,7 @@ COMMANDS = {
     "formats": "registry.bench.formats:formats",
     "crawl": "registry.bench.crawl:crawl",
     "log": "registry.bench.log:log_bench",
+    "growth": "registry.bench.storage.growth:growth",
     "report": "registry.bench.report:report",
     "archive": "registry.bench.report:archive",
     "invariance": "registry.bench.invariance:invariance",

@@ -20,10 +20,10 @@ import click
 import psutil
 
 from registry import keyring
-from registry.bench import table_sizes
 from registry.bench.load import Latencies
 from registry.bench.log_writers import Shift, Written, joined, write_rankings
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.storage import table_sizes
 from registry.bench.verification import measure_verification
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at
@@ -108,10 +108,10 @@ async def _load(
 ) -> dict[str, Any]:
     """Measure callers that each wait for one record after the other."""
     start = await _logged(owner)
-    async with _writing(shift, processes) as writing:
-        watching = asyncio.create_task(_watch(owner, start, writing))
+    async with writing(shift, processes) as results:
+        watching = asyncio.create_task(_watch(owner, start, results))
         spent = await _cpu_of_shift(server, publisher, shift)
-        written = joined(await writing)
+        written = joined(await results)
         covered = await watching
     count = sum(instant >= written.begins_at for instant in written.at)
     lags = Latencies(lags_of(written.at, covered)[-count:])
@@ -133,7 +133,7 @@ async def _load(
 
 
 @asynccontextmanager
-async def _writing(
+async def writing(
     shift: Shift, processes: int
 ) -> AsyncIterator[asyncio.Future[list[Written]]]:
     """Start all writers; yield the future of their results."""

@@ -72,28 +72,28 @@ def measure_verification(entries: int = 200_000) -> dict[str, Any]:
     }
 
 
-def synthetic_entries(count: int) -> Iterator[bytes]:
+def synthetic_entries(count: int, start: datetime = _START) -> Iterator[bytes]:
     """Yield a policy, a seed, and rankings of 20 sites of some 1,000 bytes."""
     yield records.policy_record(
-        record_id=_ulid(0),
-        at=_START,
+        record_id=entry_id(0, start),
+        at=start,
         policy_json=DEFAULT_POLICY.canonical_json,
         code_digest=digest_of(b"code"),
     ).body
     yield records.seed_commitment_record(
-        record_id=_ulid(1),
-        at=_START,
-        day=_START.date(),
+        record_id=entry_id(1, start),
+        at=start,
+        day=start.date(),
         commitment=commit_secret(bytes(32)),
     ).body
-    start = format_minute(_START).encode()
-    stock = Stock.make(IdSource(clock=lambda: _START))
+    minute = format_minute(start).encode()
+    stock = Stock.make(IdSource(clock=lambda: start))
     rankings = [stock.record(answer).record for answer in stock.answers]
     for number in range(2, count):
         ranking = rankings[number % len(rankings)]
-        at = _START + timedelta(seconds=number // _ENTRIES_PER_S)
-        body = ranking.body.replace(ranking.id.encode(), _ulid(number).encode())
-        yield body.replace(start, format_minute(at).encode())
+        name = entry_id(number, start).encode()
+        body = ranking.body.replace(ranking.id.encode(), name)
+        yield body.replace(minute, format_minute(entry_time(number, start)).encode())
 
 
 def write_log(folder: Path, entries: Iterator[bytes], signer: Signer) -> str:
@@ -135,8 +135,12 @@ def _write(folder: Path, part: Tile | Bundle, data: bytes) -> None:
     file.write_bytes(data)
 
 
-def _ulid(number: int) -> str:
-    unix_ms = int(_START.timestamp() + number // _ENTRIES_PER_S) * 1_000
+def entry_time(number: int, start: datetime) -> datetime:
+    return start + timedelta(seconds=number // _ENTRIES_PER_S)
+
+
+def entry_id(number: int, start: datetime) -> str:
+    unix_ms = int(entry_time(number, start).timestamp()) * 1_000
     return make_ulid(unix_ms, number.to_bytes(10, "big"))
 
 

@@ -1,0 +1,1 @@
+"""What tables take, and what makes them smaller."""
