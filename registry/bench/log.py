@@ -20,10 +20,10 @@ import click
 import psutil
 
 from registry import keyring
+from registry.bench import table_sizes
 from registry.bench.load import Latencies
 from registry.bench.log_writers import Shift, Written, joined, write_rankings
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
-from registry.bench.storage import table_sizes
 from registry.bench.verification import measure_verification
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at

@@ -17,6 +17,7 @@ from typing import Any
 import click
 import psutil
 
+from registry.bench import table_sizes
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import (
@@ -30,7 +31,6 @@ from registry.bench.service import (
     prepare,
     serving,
 )
-from registry.bench.storage import table_sizes
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.ports import verify_port_is_free
 from registry.db.engine.embedded import EmbeddedPostgres

@@ -1,1 +1,1 @@
-"""What tables take, and what makes them smaller."""
+"""Sizes of tables, and what makes them smaller."""
