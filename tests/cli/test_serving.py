@@ -1,16 +1,22 @@
 """Which processes `serve` starts, and on which databases."""
 
+import resource
+from pathlib import Path
+
 import click
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import text
 from sqlalchemy.engine import URL, make_url
 
 from registry.cli.service.database import migrate_or_exit, verify_roles
+from registry.cli.service.serve import LEAST_FILES, serve
 from registry.cli.service.supervise import parts_of_service
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import ROLES_LOG_IN, Engine
 from registry.settings import Settings, as_environment
 from registry.settings_reader import read_settings
+from tests.api.running import free_port
 
 
 def test_as_many_crawlers_are_started_as_are_wanted_beside_one_of_the_others() -> None:
@@ -31,6 +37,19 @@ def test_who_has_witnesses_has_a_process_that_asks_them() -> None:
 def test_each_of_them_is_told_how_many_there_are() -> None:
     settings = read_settings(as_environment(Settings(crawlers=3)))
     assert settings.crawler_shares == 3
+
+
+@pytest.mark.parametrize("files", [64, LEAST_FILES - 1])
+def test_start_with_too_few_files_is_refused_with_the_way_out(
+    files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    arguments = ["--port", str(free_port()), "--data", str(tmp_path / "new")]
+    run = CliRunner().invoke(serve, arguments)
+    assert run.exit_code == 1
+    assert f"may open {files} files" in run.output
+    assert "ulimit -n" in run.output
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.fixture

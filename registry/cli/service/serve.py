@@ -1,6 +1,7 @@
 """`serve`: the whole service in one command."""
 
 import asyncio
+import resource
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
@@ -37,6 +38,8 @@ from registry.process import (
 from registry.settings import Settings, as_environment
 from registry.terminal.output import console
 
+LEAST_FILES = 1_024
+"""Open files that a process must be allowed, where the system allows so few at all."""
 READY_TIMEOUT_S = 60.0
 READY_PAUSE_S = 0.05
 DATABASE_CHECK_S = 0.5
@@ -75,10 +78,21 @@ async def _serve(settings: Settings) -> None:
             await ready
 
 
+def _verify_file_limit() -> None:
+    """Raises: click.ClickException; connections beyond the limit would get no answer."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < LEAST_FILES:
+        raise click.ClickException(
+            f"a process may open {hard} files here, and each connection is one: raise "
+            f"that to {LEAST_FILES} or more (ulimit -n; LimitNOFILE of a unit)"
+        )
+
+
 @asynccontextmanager
 async def running_service(settings: Settings) -> AsyncIterator[Settings]:
     """The service, started; stopped in the end. Gives the settings it runs with."""
     verify_port_is_free(settings.host, settings.port)
+    _verify_file_limit()
     settings = settings_of_log(settings)
     settings.data.mkdir(parents=True, exist_ok=True)
     postgres = None
