@@ -1,6 +1,8 @@
 """What the scheduler says of jobs: failures, and nothing of those that the end cancelled."""
 
 import asyncio
+import logging
+from io import StringIO
 
 import pytest
 
@@ -8,9 +10,11 @@ from registry.scheduled_jobs import scheduled_jobs
 
 
 async def test_jobs_that_fail_are_logged_and_those_cancelled_at_the_end_are_not(
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    begun = asyncio.Event()
+    logged, begun = StringIO(), asyncio.Event()
+    executors = logging.getLogger("apscheduler.executors.default")
+    monkeypatch.setattr(executors, "handlers", [logging.StreamHandler(logged)])
 
     async def wait_for_ever() -> None:
         begun.set()
@@ -24,6 +28,5 @@ async def test_jobs_that_fail_are_logged_and_those_cancelled_at_the_end_are_not(
         scheduler.add_job(wait_for_ever)
         scheduler.start()
         await begun.wait()
-    logged = capsys.readouterr().err
-    assert "ValueError: broken" in logged
-    assert "CancelledError" not in logged
+    assert "ValueError: broken" in logged.getvalue()
+    assert "CancelledError" not in logged.getvalue()
