@@ -16,14 +16,15 @@ from registry.db.engine.engines import Engine, Role, open_engine
 from registry.errors import Refused, Unavailable
 from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
+from registry.index.query.search import Ranked
 from registry.ranking.encoders.encoder import load_encoder
-from registry.ranking.encoders.meaning import Meaning
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.packing import unpack
 from registry.records.record import parse_record
 from registry.records.seed import PAGES_FOR, REVEAL_AFTER, verify_reveal
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer, load_edge
+from registry.usecases.search import answer_search
 from registry.usecases.search.answer_search import Continuation, Searcher
 from registry.usecases.search.record_rankings import RankingRecorder
 from registry.usecases.search.search_query import SearchQuery
@@ -172,25 +173,21 @@ async def test_policy_that_is_not_in_the_log_ranks_nothing(
         await running
 
 
-async def test_a_slow_encoder_does_not_hold_up_the_event_loop(
-    scene: Scene, writer: Engine
+@pytest.mark.parametrize("small_index", [0, 1_000])
+async def test_a_large_index_does_not_hold_up_the_event_loop(
+    scene: Scene, writer: Engine, monkeypatch: pytest.MonkeyPatch, small_index: int
 ) -> None:
-    """It is asked on a thread of its own."""
-    quick, asked_on = load_encoder(), set[int]()
+    """It is ranked on a thread, a small one at once."""
+    monkeypatch.setattr(
+        answer_search, "SMALL_INDEX", dict.fromkeys((True, False), small_index)
+    )
+    ranked_on, rank = set[int](), answer_search.search
 
-    class Slow:
-        is_quick = False
+    def watched(*arguments: Any, **options: Any) -> Ranked:
+        ranked_on.add(get_ident())
+        return rank(*arguments, **options)
 
-        def __getattr__(self, name: str) -> Any:
-            return getattr(quick, name)
-
-        def encode_request(self, *words: Any) -> Meaning:
-            asked_on.add(get_ident())
-            return quick.encode_request(*words)
-
+    monkeypatch.setattr(answer_search, "search", watched)
     recorder = RankingRecorder(writer)
-    searcher = searcher_of(scene, recorder)
-    searcher.follower.encoder = Slow()
-    await play(scene, searcher, recorder)
-    assert asked_on
-    assert get_ident() not in asked_on
+    await play(scene, searcher_of(scene, recorder), recorder)
+    assert (ranked_on == {get_ident()}) == (small_index > 0)

@@ -171,6 +171,7 @@ static int take_row(const run *r, const close_row *near, state *s)
     s->done.records++;
     const int32_t product = near->product + rest_product(site, &r->meant);
     const int32_t cosine = cosine_of(q, product, r->in->sketches[row].reciprocal);
+    if (cosine < least_of(q->meaning_min, q->meaning_only_min)) return 1;
     const float meant = (float)q->weights[0] * (r->cosine_gain * (float)cosine + 1);
     if (near->apart + meant < wanted(s) || !r->in->alive[row]) return 1;
     const uint32_t matched = matched_by(r, row);

@@ -82,7 +82,9 @@ static int narrow(const run *r, const aspect *aspects, const candidate *group, i
     bound_sketches(r, least, size, &b);
     for (int i = 0; i < size; i++) {
         if (b.bound[i] <= 0) continue;
-        __builtin_prefetch(&r->in->records[group[i].row]);
+        const record *site = &r->in->records[group[i].row];
+        __builtin_prefetch(site);
+        __builtin_prefetch(&site->changed_s);
         const float apart = (float)(group[i].lexical + group[i].apart) * UNIT + SLACK;
         out[closest++] = (close_row){group[i].row, b.product[i], b.bound[i], apart};
     }

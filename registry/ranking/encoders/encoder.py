@@ -18,12 +18,10 @@ from registry.ranking.policy import DEFAULT_POLICY, STATIC_POLICY, Policy
 class Encoder(Protocol):
     """Shared by threads, and read-only after its load.
 
-    digest: of all that determines its vectors, as "sha256:…". is_quick: a request takes
-    less than a millisecond, so that it may run on an event loop.
+    digest: of all that determines its vectors, as "sha256:…".
     """
 
     digest: str
-    is_quick: bool
 
     def __hash__(self) -> int:
         """Hash for caches of values derived from an encoder."""

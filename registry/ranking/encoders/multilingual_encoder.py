@@ -52,8 +52,6 @@ for more because of that. No request means it."""
 class MultilingualEncoder:
     """Shared and read-only after its load."""
 
-    is_quick = False
-
     def __init__(
         self, static: StaticEncoder, sentences: SentenceEncoder, policy: Policy
     ) -> None:

@@ -57,8 +57,6 @@ class _Pieces(NamedTuple):
 class StaticEncoder:
     """Shared and read-only after its load."""
 
-    is_quick = True
-
     def __init__(
         self, table: npt.NDArray[np.int16], tokenizer: Tokenizer, policy: Policy
     ) -> None:

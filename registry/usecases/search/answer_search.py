@@ -42,9 +42,9 @@ from registry.usecases.search.search_query import FIELD_OF_FACET, SearchQuery
 from registry.usecases.search.todays_seed import SeedReader
 from registry.usecases.sites.listed_entries import ListedEntries
 
-SMALL_INDEX = {True: 2_000_000, False: 2_000}
+SMALL_INDEX = {True: 500_000, False: 2_000}
 """Sites, with and without the compiled kernel; below it a thread costs more than it
-leaves the event loop to others."""
+leaves the event loop to others: both share a core, and Python's lock."""
 
 FACETS_COST = 10
 """Rankings that take as long as counting facets once, about."""
@@ -251,7 +251,7 @@ class Searcher:
         *,
         operator: str | None = None,
     ) -> tuple[Ranked, Facets, tuple[NearCategory, ...]]:
-        """Rank off the event loop where the index or the encoder is felt."""
+        """Rank off the event loop where the size of the index is felt."""
         index, encoder = self.follower.index, self.follower.encoder
         policy = self.follower.policy
 
@@ -274,9 +274,8 @@ class Searcher:
             return ranked, _facets(query, index, prepared, weights, now), near
 
         cost = len(index) * (FACETS_COST if query.facets else 1)
-        if encoder.is_quick and cost < SMALL_INDEX[is_compiled()]:
-            return rank()
-        return await self._threads.run(rank, operator)
+        is_short = cost < SMALL_INDEX[is_compiled()]
+        return await self._threads.run(rank, operator, is_short=is_short)
 
     async def _record(
         self,

@@ -1,7 +1,7 @@
-"""Threads on which requests are ranked: those of anonymous askers in a lane of their own.
+"""Turns in which requests are ranked: those of anonymous askers in a lane of their own.
 
-Ranking reads the request by the encoder, which takes milliseconds of a core. In one line
-an operator waited for every stranger who came before.
+Ranking takes milliseconds of a core. In one line an operator waited for every stranger
+who came before.
 """
 
 import asyncio
@@ -52,19 +52,31 @@ class RankingThreads:
             if not self._operators:
                 self._is_free.set()
 
-    async def run(self, rank: Callable[[], T], operator: str | None) -> T:
-        """Raises: Unavailable if too many anonymous requests wait already."""
-        loop = asyncio.get_running_loop()
+    async def run(
+        self, rank: Callable[[], T], operator: str | None, *, is_short: bool = False
+    ) -> T:
+        """Rank when it is the request's turn; on the event loop if that is short.
+
+        Raises: Unavailable if too many anonymous requests wait already.
+        """
         if operator is not None:
-            return await loop.run_in_executor(self._threads, rank)
+            return await self._run(rank, is_short=is_short)
         if self._waiting >= WAITING_MOST:
             raise Unavailable(SEARCHES_WAITING, retry_after_s=1)
         self._waiting += 1
         try:
             async with self._turn:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(YIELD_MAX_S):
-                        await self._is_free.wait()
-                return await loop.run_in_executor(self._threads, rank)
+                await asyncio.sleep(0)  # who has come meanwhile may be an operator
+                if not self._is_free.is_set():
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(YIELD_MAX_S):
+                            await self._is_free.wait()
+                return await self._run(rank, is_short=is_short)
         finally:
             self._waiting -= 1
+
+    async def _run(self, rank: Callable[[], T], *, is_short: bool) -> T:
+        if is_short:
+            return rank()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, rank)

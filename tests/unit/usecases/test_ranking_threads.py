@@ -42,6 +42,21 @@ async def test_an_operator_is_ranked_while_strangers_hold_their_lane() -> None:
     assert sorted(began) == list(range(50))
 
 
+async def test_an_operator_waits_for_no_more_than_one_stranger_on_the_event_loop() -> (
+    None
+):
+    threads, ranked = RankingThreads(cores=2), list[str | None]()
+    askers = [*[None] * 50, OPERATOR, *[None] * 50]
+    await asyncio.gather(
+        *(
+            threads.run(partial(ranked.append, asker), asker, is_short=True)
+            for asker in askers
+        )
+    )
+    assert len(ranked) == len(askers)
+    assert ranked.index(OPERATOR) <= 1
+
+
 async def test_no_stranger_begins_while_an_operator_is_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
