@@ -22,7 +22,7 @@
 #define FOR_EACH_MACHINE
 #endif
 
-enum { PIECE = 16, LEAD_PIECES = 2 * PIECE, REST_PIECES = 7 * PIECE };
+enum { PIECE = 16, LEAD_PIECES = 4 * PIECE, REST_PIECES = 5 * PIECE };
 
 _Static_assert(LEAD_BYTES <= LEAD_PIECES && sizeof(sketch) >= LEAD_PIECES, "read past a sketch");
 _Static_assert(REST_BYTES <= REST_PIECES && sizeof(record) >= REST_PIECES, "read past a record");

@@ -5,8 +5,8 @@
  * a row of such a score, as they lie in memory; of those that only a row near the user can
  * save, the near rows. Of a block's rows the row bounds lets through those that may score it, by
  * what they say, how far they are from the block's axis, and their merit; of these the
- * leading dimensions of their embeddings are read, half a line of memory a row; what is
- * left is looked at closely, one line a row.
+ * leading dimensions of their embeddings are read, a line of memory a row; what is
+ * left is looked at closely, two lines a row.
  */
 #include "eligible.h"
 #include "block_bounds.h"

@@ -8,7 +8,7 @@
 enum { FULL = 10000, FACTORS = 5, DAY_S = 86400 };
 enum { BLOCK_ROWS = 256 };                      /* rows that share their bounds */
 enum { DIMENSIONS = 256, HALVES = DIMENSIONS / 2 };
-enum { LEAD = 56, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
+enum { LEAD = 120, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
 enum { REST_BYTES = HALVES - LEAD_BYTES };
 enum { ALONG_UNIT = 127, ACROSS_UNIT = 255 };
 enum { MERIT_UNIT = 1024, BEHIND_UNIT = 65536 }; /* of the score */

@@ -24,7 +24,7 @@ Number = TypeVar("Number", bound=np.generic)
 Numbers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 BLOCK_ROWS = 256
-LEAD = 56
+LEAD = 120
 """Leading dimensions of an embedding, which alone decide on most rows."""
 
 CELLS, CELL_ROWS_MIN = 1024, 16
