@@ -9,6 +9,7 @@ import msgspec
 
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
+from registry.ranking.rank_score import SHOWN
 from registry.terminal.as_operator import asks_as_operator, auth_of
 from registry.terminal.output import (
     console,
@@ -63,7 +64,7 @@ def render_result(result: dict[str, Any]) -> RenderableType:
     where = f", {place['city']} {place['country']}" if place else ""
     table = Table(
         title=f"{result['rank']}. {site['provider']['name']} "
-        f"([cyan]{site['host']}[/]{where}) — {result['score'] / 1e6:.1f} of 100",
+        f"([cyan]{site['host']}[/]{where}) — {SHOWN.points(result['score']):.1f} of 100",
         title_justify="left",
         box=None,
         padding=(0, 2, 0, 0),
@@ -73,7 +74,7 @@ def render_result(result: dict[str, Any]) -> RenderableType:
     for factor in explain_factors(msgspec.convert(result["factors"], Explanation)):
         table.add_row(
             factor.title,
-            f"{factor.value / 100:.0f}%",
+            f"{SHOWN.percent(factor.value):.0f}%",
             f"{factor.weight / 100:.0f}%",
             f"{factor.contribution / 1e6:.1f}",
             factor.because,

@@ -3,26 +3,21 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from operator import sub
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
+from msgspec.structs import astuple
 
 from registry.ranking.policy import Policy
 from registry.ranking.quality import ProbeFigures
-from registry.ranking.score import Contributions, Factors
-from registry.ranking.ties import OrderKey
+from registry.ranking.rank_score import RankScale
+from registry.ranking.score import Factors
 from registry.sites.place import Point
 
 FactorName = Literal[
     "relevance", "proximity", "capability_depth", "quality", "freshness"
 ]
-FACTOR_NAMES: tuple[FactorName, ...] = (
-    "relevance",
-    "proximity",
-    "capability_depth",
-    "quality",
-    "freshness",
-)
+FACTOR_NAMES: tuple[FactorName, ...] = get_args(FactorName)
 Reason = Literal[
     "relevance",
     "proximity",
@@ -32,13 +27,7 @@ Reason = Literal[
     "commission",
     "tie",
 ]
-_FACTOR_REASONS: tuple[Reason, ...] = (
-    "relevance",
-    "proximity",
-    "capabilityDepth",
-    "quality",
-    "freshness",
-)
+_FACTOR_REASONS: tuple[Reason, ...] = get_args(Reason)[: len(FACTOR_NAMES)]
 
 
 class _Explained(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False):
@@ -118,6 +107,11 @@ class FreshnessFactor(FactorExplanation, frozen=True, gc=False):
     facts: FreshnessFacts
 
 
+_KINDS: tuple[Any, ...] = (
+    *(RelevanceFactor, ProximityFactor, DepthFactor, QualityFactor, FreshnessFactor),
+)
+
+
 class Explanation(_Explained, frozen=True, gc=False):
     """The five factors of a score; their contributions sum to it."""
 
@@ -139,38 +133,16 @@ class FactorFacts(NamedTuple):
 
 
 def explain(factors: Factors, facts: FactorFacts, policy: Policy) -> Explanation:
-    relevance, proximity, depth, quality, freshness = policy.weights
+    parts = zip(
+        *(FACTOR_NAMES, _KINDS, astuple(factors), policy.weights, facts), strict=True
+    )
     return Explanation(
-        relevance=RelevanceFactor(
-            value=factors.relevance,
-            weight=relevance,
-            contribution=factors.relevance * relevance,
-            facts=facts.relevance,
-        ),
-        proximity=ProximityFactor(
-            value=factors.proximity,
-            weight=proximity,
-            contribution=factors.proximity * proximity,
-            facts=facts.proximity,
-        ),
-        capability_depth=DepthFactor(
-            value=factors.capability_depth,
-            weight=depth,
-            contribution=factors.capability_depth * depth,
-            facts=facts.capability_depth,
-        ),
-        quality=QualityFactor(
-            value=factors.quality,
-            weight=quality,
-            contribution=factors.quality * quality,
-            facts=facts.quality,
-        ),
-        freshness=FreshnessFactor(
-            value=factors.freshness,
-            weight=freshness,
-            contribution=factors.freshness * freshness,
-            facts=facts.freshness,
-        ),
+        **{
+            name: kind(
+                value=value, weight=weight, contribution=value * weight, facts=of
+            )
+            for name, kind, value, weight, of in parts
+        }
     )
 
 
@@ -263,25 +235,40 @@ def _sum(terms: Iterable[str], term_weights: Mapping[str, int]) -> int:
 
 
 class Advantage(_Explained, frozen=True, gc=False):
-    """The lead over the next site. lead: difference of the scores.
+    """The lead over the next site.
 
-    reason: the factor that contributed most to the lead; without a lead what broke the
-    tie, a commission that is declared to be zero or the lot.
+    lead: difference of the scores; below 0 only where both are shown as the same score.
+    same_score_shown: whether they are. reason: the factor that contributed most to the
+    lead; with the same score shown what comes before it, see `RankScale`: relevance or
+    quality as shown, or a commission that is declared to be zero; with no lead the lot.
     """
 
     reason: Reason
     lead: int
+    same_score_shown: bool = False
 
 
-def why_ahead(
-    first: tuple[Contributions, OrderKey], second: tuple[Contributions, OrderKey]
-) -> Advantage:
+Contender = tuple[Factors, int]
+"""A site of an answer, as far as its place depends on it; the number is its tier."""
+
+
+def why_ahead(first: Contender, second: Contender, policy: Policy) -> Advantage:
     """Return the advantage of the first over the second, which stands behind it."""
-    (contributions, key), (next_contributions, next_key) = first, second
-    if lead := next_key.negative_score - key.negative_score:
-        by_factor = list(map(sub, contributions, next_contributions))
+    ours, theirs = (factors.contributions(policy) for factors, _ in (first, second))
+    by_factor = list(map(sub, ours, theirs))
+    scale = RankScale.of(policy)
+    shown = scale.shown(sum(ours), first[0])
+    next_shown = scale.shown(sum(theirs), second[0])
+    if shown == next_shown and first[1] != second[1]:
+        reason: Reason = "commission"
+    elif shown == next_shown and not sum(by_factor):
+        reason = "tie"
+    elif shown[0] == next_shown[0] and shown != next_shown:
+        reason = "relevance" if shown[1] != next_shown[1] else "quality"
+    else:
         reason = _FACTOR_REASONS[by_factor.index(max(by_factor))]
-        return Advantage(reason=reason, lead=lead)
-    if key.commission_tier != next_key.commission_tier:
-        return Advantage(reason="commission", lead=0)
-    return Advantage(reason="tie", lead=0)
+    return Advantage(
+        reason=reason,
+        lead=sum(by_factor),
+        same_score_shown=shown[0] == next_shown[0],
+    )

@@ -167,12 +167,10 @@ class Policy:
     embedding_site_weight: int = _constant(2, "halves: as in the words part")
     embedding_word_weight: int = _constant(4, "quarters: the unit, of request and site")
     embedding_act_weight: int = _constant(
-        1,
-        "quarters: otherwise whoever orders bread means everything that is ordered",
+        1, "quarters: else whoever orders bread means everything that is ordered"
     )
     piece_letters_full: int = _constant(
-        5,
-        "strings that fall into crumbs are noise and must not resemble anything",
+        5, "strings that fall into crumbs are noise and must not resemble anything"
     )
 
     sentence_texts_max: int = _constant(16, "a site and fifteen actions; more blurs it")
@@ -180,8 +178,7 @@ class Policy:
     sentence_pieces_max: int = _constant(96, "three long sentences; bounds the work")
 
     static_weight_bp: int = _constant(
-        7000,
-        "of the static part: more orders English better, and judges requests worse",
+        7000, "of the static part: more orders English better, judges requests worse"
     )
     static_share_min_bp: int = _constant(3000, "of other languages' words English has")
     static_share_full_bp: int = _constant(6000, "of English words are in one piece")
@@ -296,6 +293,11 @@ class Policy:
         "ties are drawn from the day's committed secret, the asker's nonce and the "
         "request itself (words, cell, filters and hour): nothing is left to pick",
     )
+    shown_score_step: int = _constant(100_000, "people see tenths of a point of 100")
+    shown_factor_step_bp: int = _constant(
+        100,
+        "and whole percents: among what they see as equal, 0% is first (WAB §9.5.3)",
+    )
     publisher_answer_places: int = _constant(
         3, "different offers of one publisher are a choice; more would be its own page"
     )
@@ -351,14 +353,16 @@ def _digest_of(policy: Policy) -> str:
 _NONE_BEFORE: Mapping[str, Any] = {
     **dict.fromkeys(("meaning_step_bp", "meaning_beside_step_bp"), 0),
     **dict.fromkeys(("asking_speakers", "answering_speakers"), ()),
+    # Steps by which the score alone orders: every factor is shown as 0.
+    "shown_score_step": 1,
+    "shown_factor_step_bp": 4 * FULL,
 }
 
 
 def parse_policy(text: str) -> Policy:
-    """Return the policy of a record; what it does not name is as today.
+    """Return the policy of a record; what it does not name is as today, or `_NONE_BEFORE`.
 
-    Steps of eligibility and speakers, which came later, are none before. Raises:
-    ValueError, TypeError.
+    Raises: ValueError, TypeError.
     """
     values = {**_NONE_BEFORE, **json.loads(text)}
     changes: dict[str, Any] = {

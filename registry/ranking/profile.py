@@ -49,7 +49,7 @@ class Profile:
     point it is nowhere near. place_id: of the point in GeoNames, 0 without one. site_terms: of category and description. embedding: see
     `vectors.quantise_site`.
     capability_depth, quality: 0..10000. changed_at: the last semantic change.
-    commission_tier: 0 for a declared 0%, else 1; orders equal scores only (WAB §9.5.3).
+    commission_tier: 0 for a declared 0%, else 1; orders what is shown as equal only.
     What follows serves filters only. conformance: of its documents together, casefolded,
     or "". permissions: those it grants, action_names: as `plain_name`, own name cut out.
     requires_auth: what its actions declare. languages: as `primary_language`.

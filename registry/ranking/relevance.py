@@ -29,11 +29,7 @@ from registry.ranking.encoders.vectors import RECIPROCAL_BITS, length_in_bits
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.profile import Profile
 from registry.ranking.words.dialogue import asked_part
-from registry.ranking.words.lexicon import (
-    QueryWord,
-    lexicon_of,
-    term_weights_bp,
-)
+from registry.ranking.words.lexicon import QueryWord, lexicon_of, term_weights_bp
 
 Integers = npt.NDArray[np.int64]
 IMPACT_FULL = 255

@@ -1,7 +1,7 @@
-"""Tie-breaking: equal scores are shuffled, and nobody picks the shuffle.
+"""Tie-breaking: equal rank scores are shuffled, and nobody picks the shuffle.
 
 A key depends on the request's seed and on the site alone, so adding a site never
-reorders the others, and over many requests equal scores get equal exposure. The seed
+reorders the others, and over many requests equals get equal exposure. The seed
 depends on the day's secret, which is committed to before the day and revealed after it
 (`registry.records.seed`), on the asker's nonce and on the request: the registry chooses
 none of them once it knows the request. One request has one seed an hour; an asker who
@@ -24,18 +24,12 @@ _OUTER = int.from_bytes(b"\x5c" * _BLOCK, "big")
 class OrderKey(NamedTuple):
     """Sort key of a site in the total order; smaller is earlier.
 
-    negative_score: -10^8..0. commission_tier: 0 for a declared 0%, else 1 (WAB
-    §9.5.3). tie_key: 64 bits.
+    negative_rank_score: see `RankScale`. tie_key: 64 bits.
     """
 
-    negative_score: int
-    commission_tier: int
+    negative_rank_score: int
     tie_key: int
     site_id: int
-
-    @property
-    def score(self) -> int:
-        return -self.negative_score
 
 
 def make_seed(day_secret: bytes, request_digest: bytes, client_nonce: str) -> bytes:

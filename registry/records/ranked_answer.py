@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from registry.errors import Refused
+from registry.ranking.rank_score import PageStart
 from registry.records.canonical import JsonValue, canonical_json
 from registry.records.disclosure import seal_encoded
 from registry.records.packed_scores import ScoreColumns, encode_scores, pack_columns
@@ -39,15 +40,12 @@ MAX_INTEGER = 2**53  # of canonical JSON; numbers of records are below it
 
 
 class AnswerRequest(NamedTuple):
-    """Request by which instant, ties and page of an answer are computed again.
-
-    after: the members of the `OrderKey` that the answer goes on from.
-    """
+    """Request by which instant, ties and page of an answer are computed again."""
 
     id: str
     nonce: str
     at: datetime
-    after: tuple[int, int, int, int]
+    after: PageStart
 
 
 class RankedAnswer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -152,8 +150,10 @@ def _encode_values(answer: RankedAnswer, order: Sequence[str]) -> dict[str, byte
 
 
 def _encode_request(request: AnswerRequest) -> bytes:
-    return b'{"after":["%d","%d","%d","%d"],"at":"%b","id":%b,"nonce":%b}' % (
-        *request.after,
+    # A first page has the four members that it always had.
+    after = request.after[:4] if request.after.is_first else request.after
+    return b'{"after":[%b],"at":"%b","id":%b,"nonce":%b}' % (
+        b",".join(b'"%d"' % member for member in after),
         request.at.isoformat().encode(),
         canonical_json(request.id),
         canonical_json(request.nonce),

@@ -17,9 +17,10 @@ import msgspec
 
 from registry.errors import Refused
 from registry.ranking.explain import FACTOR_NAMES
-from registry.ranking.policy import Policy, parse_policy
+from registry.ranking.policy import FULL, Policy, parse_policy
 from registry.ranking.proximity import proximity
 from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.rank_score import PageStart, RankScale
 from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import verify_disclosure
@@ -28,11 +29,10 @@ from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
 from registry.records.seed import digest_request
 from registry.sites.place import Point, centroid_of
 
-MAX_FACTOR = 10_000
-PROXIMITY, QUALITY = map(FACTOR_NAMES.index, ("proximity", "quality"))
+RELEVANCE, PROXIMITY, QUALITY = map(
+    FACTOR_NAMES.index, ("relevance", "proximity", "quality")
+)
 FindPlace = Callable[[int], Point | None]
-FIRST_PAGE = -(10**9)
-"""Score that the first page goes on from; of later pages it is the last one before."""
 
 TIES_BY_ID = 1
 """Form of policies that do not say how ties are drawn: by an id that the registry chose."""
@@ -75,12 +75,12 @@ class AnswerDisclosed(msgspec.Struct, frozen=True):
 
 
 class RequestDisclosed(msgspec.Struct, frozen=True):
-    """Disclosed request. after: the last row of the page before: negative score, tier, tie key, site."""
+    """Disclosed request. after: the last row of the page before."""
 
     id: str
     nonce: str
     at: Annotated[datetime, msgspec.Meta(tz=True)]
-    after: tuple[int, int, int, int]
+    after: PageStart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,20 +91,27 @@ class KnownDay:
     secret: bytes | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Recomputation:
     """checked: what came out the same or not. differences: what did not.
 
     missing: what could not be computed, and why.
     """
 
-    checked: tuple[str, ...]
-    differences: tuple[str, ...]
-    missing: tuple[str, ...]
+    checked: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def is_possible(self) -> bool:
         return bool(self.checked)
+
+    def add(self, checked: str, differences: Iterable[str]) -> None:
+        self.checked += (checked,)
+        self.differences += tuple(differences)
+
+    def lack(self, missing: str) -> None:
+        self.missing += (missing,)
 
     @classmethod
     def joined(cls, parts: Iterable["Recomputation"]) -> "Recomputation":
@@ -113,35 +120,6 @@ class Recomputation:
             checked=tuple(name for part in several for name in part.checked),
             differences=tuple(text for part in several for text in part.differences),
             missing=tuple(text for part in several for text in part.missing),
-        )
-
-
-class _Outcome:
-    """Recomputation as it grows."""
-
-    def __init__(self) -> None:
-        self.checked: list[str] = []
-        self.differences: list[str] = []
-        self.missing: list[str] = []
-
-    def add(self, checked: str, differences: Iterable[str]) -> None:
-        self.checked.append(checked)
-        self.differences += differences
-
-    def add_sites(
-        self, answer: AnswerDisclosed | None, scores: Sequence[DisclosedScore]
-    ) -> None:
-        if answer is None:
-            self.missing.append("sites: the answer is not disclosed")
-        else:
-            self.add("sites", _site_differences(answer, scores))
-
-    @property
-    def recomputation(self) -> Recomputation:
-        return Recomputation(
-            checked=tuple(self.checked),
-            differences=tuple(self.differences),
-            missing=tuple(self.missing),
         )
 
 
@@ -167,28 +145,29 @@ def recompute(
         request = _request(values)
         answer = _answer(members, values)
     except (msgspec.ValidationError, ValueError) as error:
-        return Recomputation(
-            checked=("form",), differences=(f"a disclosure: {error}",), missing=()
-        )
+        return Recomputation(checked=("form",), differences=(f"a disclosure: {error}",))
     weights, tie_form = weights_of(policy_text), tie_form_of(policy_text)
-    outcome = _Outcome()
+    outcome = Recomputation()
     if scores is None:
-        outcome.missing.append("totals and order: the scores are not disclosed")
+        outcome.lack("totals and order: the scores are not disclosed")
     else:
-        outcome.add_sites(answer, scores)
+        if answer is None:
+            outcome.lack("sites: the answer is not disclosed")
+        else:
+            outcome.add("sites", _site_differences(answer, scores))
         outcome.add("totals", _total_differences(scores, weights))
-        outcome.add("order", _order_differences(scores, request, tie_form))
+        outcome.add("order", _order_differences(scores, request, policy_text))
     if scores is not None and tie_form != TIES_BY_ID:
         _add_factors(outcome, scores, values, parse_policy(policy_text), find_place)
     if request is None:
-        outcome.missing.append("ties: the request is not disclosed")
+        outcome.lack("ties: the request is not disclosed")
     else:
         outcome.add("day", _day_differences(members, request, day))
     if day.secret is None:
-        outcome.missing.append(f"ties: the secret of {day.day} is not revealed yet")
+        outcome.lack(f"ties: the secret of {day.day} is not revealed yet")
     elif scores is not None and request is not None:
         _add_ties(outcome, scores, disclosed_seed(values, day.secret, policy_text))
-    return outcome.recomputation
+    return outcome
 
 
 def weights_of(policy_text: str) -> tuple[int, ...]:
@@ -204,16 +183,16 @@ def weights_of(policy_text: str) -> tuple[int, ...]:
 
 
 def _add_ties(
-    outcome: _Outcome, scores: Sequence[DisclosedScore], seed: bytes | None
+    outcome: Recomputation, scores: Sequence[DisclosedScore], seed: bytes | None
 ) -> None:
     if seed is None:
-        outcome.missing.append("ties: not all that was asked is disclosed")
+        outcome.lack("ties: not all that was asked is disclosed")
     else:
         outcome.add("ties", _tie_differences(scores, seed))
 
 
 def _add_factors(
-    outcome: _Outcome,
+    outcome: Recomputation,
     scores: Sequence[DisclosedScore],
     values: Mapping[str, JsonValue],
     policy: Policy,
@@ -225,7 +204,7 @@ def _add_factors(
         located = _Located(values["location"], find_place)
         outcome.add("proximity", located.differences(scores, policy))
     else:
-        outcome.missing.append("proximity: the location is not disclosed")
+        outcome.lack("proximity: the location is not disclosed")
 
 
 def tie_form_of(policy_text: str) -> object:
@@ -289,8 +268,8 @@ def _total_differences(
     scores: Sequence[DisclosedScore], weights: Sequence[int]
 ) -> Iterator[str]:
     for row in scores:
-        if not all(0 <= factor <= MAX_FACTOR for factor in row.factors):
-            yield f"{row.site}: a factor outside 0..{MAX_FACTOR}"
+        if not all(0 <= factor <= FULL for factor in row.factors):
+            yield f"{row.site}: a factor outside 0..{FULL}"
         total = sum(w * f for w, f in zip(weights, row.factors, strict=True))
         if total != row.score:
             yield f"{row.site}: the total is {total}, not {row.score}"
@@ -341,39 +320,42 @@ class _Located:
 
 
 def _order_differences(
-    scores: Sequence[DisclosedScore], request: RequestDisclosed | None, tie_form: object
+    scores: Sequence[DisclosedScore], request: RequestDisclosed | None, policy_text: str
 ) -> Iterator[str]:
-    """Equals: those with a declared commission of 0% first (WAB 9.5.3), then by tie key."""
-    if tie_form == TIES_BY_ID:
-        yield from _falls_among_equals(scores)
-    else:
-        yield from _tier_differences(scores)
-    for before, behind in pairwise(scores):
-        if before.score < behind.score:
-            yield f"{behind.site} scores higher than {before.site} before it"
-    if request and scores and -scores[0].score < request.after[0]:
-        yield "the first stands before the end of the page before"
-
-
-def _tier_differences(scores: Sequence[DisclosedScore]) -> Iterator[str]:
-    for row in scores:
-        if row.tier is None:
-            yield f"{row.site}: its tier is not disclosed"
-    for before, behind in pairwise(scores):
-        keys = [(row.tier or 0, row.tie, row.site) for row in (before, behind)]
-        if before.score == behind.score and keys[0] > keys[1]:
+    """Compare with the order of rank scores, and among equals of tie keys."""
+    scale = RankScale.of(parse_policy(policy_text))
+    by_id = tie_form_of(policy_text) == TIES_BY_ID
+    ranks = [_rank_score(row, scale) for row in scores]
+    for (rank, before), (next_rank, behind) in pairwise(
+        zip(ranks, scores, strict=True)
+    ):
+        lots = [(row.tie, row.site) for row in (before, behind)]
+        if rank < next_rank:
+            yield f"{behind.site} ranks higher than {before.site} before it"
+        elif rank == next_rank and lots[0] > lots[1] and not by_id:
             yield f"{behind.site} comes before its equal {before.site} by its tie key"
+    if by_id:
+        yield from _falls_among_equals(scores)
+    elif untold := [row.site for row in scores if row.tier is None]:
+        yield f"{', '.join(untold)}: its tier is not disclosed"
+    if request and scores:
+        last, first = (
+            request.after.order_key(scale),
+            (-ranks[0], int(scores[0].tie, 16)),
+        )
+        if first < (last.negative_rank_score, last.tie_key):
+            yield "the first stands before the end of the page before"
+
+
+def _rank_score(row: DisclosedScore, scale: RankScale) -> int:
+    relevance, quality = row.factors[RELEVANCE], row.factors[QUALITY]
+    return scale.rank_score(row.score, relevance, quality, row.tier or 0)
 
 
 def _falls_among_equals(scores: Sequence[DisclosedScore]) -> Iterator[str]:
     """Older rankings do not disclose the tier, but so the keys of equals fall at most once."""
     for score, equals in groupby(scores, key=lambda row: row.score):
-        falls = [
-            behind.site
-            for before, behind in pairwise(equals)
-            if int(before.tie, 16) > int(behind.tie, 16)
-        ]
-        if len(falls) > 1:
+        if sum(before.tie > behind.tie for before, behind in pairwise(equals)) > 1:
             yield f"at a score of {score}, the order is not that of the tie keys"
 
 
@@ -386,7 +368,7 @@ def _day_differences(
     minute = str(members["t"])[:16]
     if asked_at[:16] > minute:
         yield f"asked at {asked_at}, after the minute of the record"
-    if request.after[0] == FIRST_PAGE and asked_at[:16] < minute:
+    if request.after.is_first and asked_at[:16] < minute:
         yield f"a first page asked at {asked_at}, on record at {minute}"
 
 

@@ -7,9 +7,10 @@ over the number of trials (Hanley & Lippman-Hand 1983).
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal
 
 from registry.reports.inference.rates import check_count
@@ -17,12 +18,21 @@ from registry.reports.inference.rates import check_count
 ERROR_RATE = 0.05
 MAX_SCORE = 10**8
 Holds = Literal[
-    "identical", "scores_identical", "order_of_others", "not_lower", "not_higher"
+    "identical",
+    "scores_identical",
+    "shown_identical",
+    "order_of_others",
+    "not_lower",
+    "not_higher",
 ]
 
 HOLDS: Mapping[Holds, str] = {
     "identical": "scores and order are the same",
     "scores_identical": "every score is the same, and so is the order of unequal ones",
+    "shown_identical": (
+        "every rank shows the same score, relevance and quality, and every score is the "
+        "same"
+    ),
     "order_of_others": "the other sites of both answers stand in the same order",
     "not_lower": "no changed site scores lower",
     "not_higher": "no changed site scores higher",
@@ -51,8 +61,8 @@ PERTURBATIONS: tuple[Perturbation, ...] = (
     _row("commission", "sites declare another commission that is not 0%"),
     _row(
         "zero_commission",
-        "sites declare 0%, or no longer: it orders equal scores only",
-        "scores_identical",
+        "sites declare 0%, or no longer: it orders only what is shown as equal",
+        "shown_identical",
     ),
     _row("registration_order", "sites registered, and were indexed, in another order"),
     _row(
@@ -79,10 +89,15 @@ PERTURBATION: Mapping[str, Perturbation] = {row.name: row for row in PERTURBATIO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultSlot:
-    """A rank of an answer. behind: the sites that share it, in their order."""
+    """A rank of an answer.
+
+    shown: score, relevance and quality in the steps of `RankScale`. behind: the sites
+    that share the rank, in their order.
+    """
 
     site_id: int
     score: int
+    shown: tuple[int, ...]
     behind: tuple[int, ...] = ()
 
 
@@ -96,9 +111,9 @@ class Page:
     def renamed(self, ids: Mapping[int, int]) -> "Page":
         """Return the page with other ids of sites; those that are not named stay."""
         places = tuple(
-            ResultSlot(
+            replace(
+                place,
                 site_id=ids.get(place.site_id, place.site_id),
-                score=place.score,
                 behind=tuple(ids.get(site_id, site_id) for site_id in place.behind),
             )
             for place in self.places
@@ -110,20 +125,21 @@ class Page:
         return [place.site_id for place in self.places]
 
     @property
-    def scores(self) -> list[int]:
-        return [place.score for place in self.places]
+    def scores(self) -> dict[int, int]:
+        """The scores of those that lead a place."""
+        return {place.site_id: place.score for place in self.places}
 
-    def score_by_site(self) -> dict[int, int]:
-        """Return what the rank of each site scores."""
+    def place_by_site(self) -> dict[int, ResultSlot]:
         return {
-            site_id: place.score
+            site_id: place
             for place in self.places
             for site_id in (place.site_id, *place.behind)
         }
 
-    def most_of_others(self) -> int:
-        """Return what a site that is not on the page can score at most; -1: it is in none."""
-        return -1 if self.is_whole or not self.places else self.places[-1].score
+    @property
+    def edge(self) -> ResultSlot | None:
+        """The place that a site which has none here stands behind; None: it stands nowhere."""
+        return None if self.is_whole or not self.places else self.places[-1]
 
 
 def slack_of(sites: int) -> int:
@@ -151,10 +167,14 @@ def is_violated(
         case "identical":
             return before != after
         case "scores_identical":
-            return not _has_same_scores(before, after)
+            return not _has_same(lambda place: (place.score,), before, after)
+        case "shown_identical":
+            return not _has_same(lambda place: place.shown, before, after) or (
+                _has_moved(before, after, frozenset(), 0)
+            )
         case "order_of_others":
             return not _has_same_order(before, after, changed) and (
-                _has_moved(before, after, changed, slack)
+                slack == 0 or _has_moved(before, after, changed, slack)
             )
         case "not_lower":
             return any(_fallen(before, after, changed))
@@ -162,14 +182,17 @@ def is_violated(
             return any(_fallen(after, before, changed))
 
 
-def _has_same_scores(before: Page, after: Page) -> bool:
-    if before.scores != after.scores or before.is_whole != after.is_whole:
-        return False
-    ours, theirs = before.score_by_site(), after.score_by_site()
-    edge = before.most_of_others()
-    return all(
-        ours.get(site_id, edge) == theirs.get(site_id, edge)
+def _has_same(
+    part: Callable[[ResultSlot], tuple[int, ...]], before: Page, after: Page
+) -> bool:
+    """Compare a part of the places, rank by rank and site by site."""
+    ours, theirs = before.place_by_site(), after.place_by_site()
+    pairs = [*zip_longest(before.places, after.places)] + [
+        (ours.get(site_id, before.edge), theirs.get(site_id, after.edge))
         for site_id in ours.keys() | theirs
+    ]
+    return before.is_whole == after.is_whole and all(
+        first and second and part(first) == part(second) for first, second in pairs
     )
 
 
@@ -190,20 +213,28 @@ def _has_same_order(before: Page, after: Page, changed: AbstractSet[int]) -> boo
 def _has_moved(
     before: Page, after: Page, changed: AbstractSet[int], slack: int
 ) -> bool:
-    """Return whether a site of both pages moved farther than that."""
-    ours, theirs = before.score_by_site(), after.score_by_site()
-    return slack == 0 or any(
+    """Return whether a score moved farther, of a site that leads a place of both pages."""
+    ours, theirs = before.scores, after.scores
+    return any(
         abs(ours[site_id] - theirs[site_id]) > slack
         for site_id in (ours.keys() & theirs) - changed
     )
 
 
 def _fallen(before: Page, after: Page, changed: AbstractSet[int]) -> Iterator[bool]:
-    """A place scores what the best of it does, so only leaders are looked at before."""
-    scores, edge = after.score_by_site(), after.most_of_others()
+    """Compare scores of those that led a place before.
+
+    Of one that leads none, no more is known than that its place, or the last of the page,
+    does not show a lower score than it would.
+    """
+    theirs = after.place_by_site()
     for place in before.places:
         if place.site_id in changed:
-            yield scores.get(place.site_id, edge) < place.score
+            now = theirs.get(place.site_id, after.edge)
+            if now and now.site_id == place.site_id:
+                yield now.score < place.score
+            else:
+                yield now is None or now.shown[0] < place.shown[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -220,16 +220,16 @@ def test_what_put_a_site_before_the_next_is_told(registry: RunningRegistry) -> N
     assert len(results) > 1
     for result, following in pairwise(results):
         ahead, factors = result["ahead"], result["factors"]
-        expect.members(ahead, "reason lead")
+        expect.members(ahead, "reason lead sameScoreShown")
         assert ahead["lead"] == result["score"] - following["score"]
         leads = {
             name: factors[name]["contribution"] - other["contribution"]
             for name, other in following["factors"].items()
         }
-        if ahead["lead"]:
+        shown = {(row["score"] + 50_000) // 100_000 for row in (result, following)}
+        assert ahead["sameScoreShown"] is (len(shown) == 1)
+        if not ahead["sameScoreShown"]:
             assert leads[ahead["reason"]] == max(leads.values())
-        else:
-            assert ahead["reason"] in {"commission", "tie"}
     assert results[-1]["ahead"] is None, "there is no other"
 
 

@@ -25,6 +25,18 @@ def tie_seed(secret, query, cell, filters, *, at: datetime, nonce):
     return hmac.digest(secret, message, "sha256")
 
 
+def order_of(score, relevance, quality, tier, policy):
+    """Return all but tie key and id, the smaller the earlier."""
+    step, percent = policy.shown_score_step, policy.shown_factor_step_bp
+    return (
+        -((score + step // 2) // step),
+        -((relevance + percent // 2) // percent),
+        -((quality + percent // 2) // percent),
+        tier,
+        -score,
+    )
+
+
 def tie_key(seed, site_id):
     message = b"wab-tie-v1\0" + public_id(site_id).encode()
     return int.from_bytes(hmac.digest(seed, message, "sha256")[:8], "big")

@@ -6,7 +6,7 @@ from tests.second_implementation.constants import FULL, read_policy
 from tests.second_implementation.factors import freshness
 from tests.second_implementation.lexicon import Lexicon
 from tests.second_implementation.meaning import Meaning
-from tests.second_implementation.order import answer, groups_of, tie_key
+from tests.second_implementation.order import answer, groups_of, order_of, tie_key
 from tests.second_implementation.places import kilometres, proximity
 from tests.second_implementation.site import RankedSite
 from tests.second_implementation.words import plain_form, runs, stem, typed_words, words
@@ -220,7 +220,8 @@ class Registry:
                 w * f for w, f in zip(self.factor_weights, factors, strict=True)
             )
             scored[number] = (score, factors)
-            keys.append((-score, site.tier, tie_key(seed, number), number))
+            standing = order_of(score, relevance, site.quality, site.tier, policy)
+            keys.append((*standing, tie_key(seed, number), number))
         if not answered:
             return [], 0
         order = answer(keys, self.published, self.groups, policy)

@@ -25,10 +25,8 @@ from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import idf_milli
-from registry.ranking.ties import OrderKey
 from registry.records.canonical import JsonValue
 from registry.records.recomputation import (
-    FIRST_PAGE,
     AnswerDisclosed,
     DisclosedScore,
     RequestDisclosed,
@@ -189,7 +187,7 @@ class AnswerCheck:
         """Look for drawn sites that belong into a first page and are not in it."""
         answer, profiles = self._answer, self._evidence.profiles
         returned = set(answer.site_ids)
-        if answer.request.after[0] != FIRST_PAGE or not returned <= profiles.keys():
+        if not answer.request.after.is_first or not returned <= profiles.keys():
             return
         last = [self._key(self._site_of[s]) for s in returned & self._site_of.keys()]
         for site_id in set(self._evidence.drawn) & self._site_of.keys() - returned:
@@ -213,8 +211,7 @@ class AnswerCheck:
         )
 
     def _key(self, site: RankedSite) -> tuple[int, ...]:
-        key: OrderKey = site.order_key
-        return tuple(key) if self._answer.seed else key[:2]
+        return tuple(site.order_key) if self._answer.seed else site.order_key[:1]
 
     def eligible(self) -> Iterator[str]:
         """Compare the number of eligible sites with those among the drawn ones."""

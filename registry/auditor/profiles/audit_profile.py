@@ -10,12 +10,7 @@ from registry.auditor.profiles.made_again import MadeAgain
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import parse_site_id
-from registry.terminal.output import (
-    DEFAULT_URL,
-    console,
-    json_option,
-    print_json,
-)
+from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
 
 EXIT_NOT_COMPUTED = 3
 

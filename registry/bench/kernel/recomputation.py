@@ -140,7 +140,11 @@ def _standings(
     )
     tier = (rows.flags[part] & HIGHER_TIER) != 0
     eligible = (relevance >= search.floor) & beyond_chance
-    return np.where(eligible, 2 * score - tier, NOT_ELIGIBLE)
+    quality = rows.quality[part].astype(np.int64)
+    rank_score = search.scale.rank_score(
+        score, relevance, quality, tier.astype(np.int64)
+    )
+    return np.where(eligible, rank_score, NOT_ELIGIBLE)
 
 
 def _proximities(rows: Rows, part: slice, search: ScoringParameters) -> Integers:

@@ -68,8 +68,8 @@ _SEARCH = """
             AS relevance
         FROM compared
         OFFSET 0
-    )
-    SELECT number, 2 * (
+    ), scored AS (
+        SELECT *, $20::bigint / 2 + (
             ($18::bigint[])[1] * relevance
             + ($18)[2] * CASE WHEN local = 0 OR $15::bigint[] IS NULL THEN $14::bigint
                 ELSE ($12::bigint[])[1 + width_bucket(
@@ -80,10 +80,16 @@ _SEARCH = """
             + ($18)[5] * ($13::bigint[])[1 + least(
                 greatest(0, $16::bigint - changed_s) / 86400, $17::bigint
             )]
-        ) - tier AS standing
-    FROM relevant
-    WHERE relevance >= $9::bigint
-        AND cosine >= CASE WHEN matched > 0 THEN $19::bigint ELSE $10::bigint END
+        ) AS rounded, (10000 + $21::bigint / 2) / $21 + 1 AS values
+        FROM relevant
+        WHERE relevance >= $9::bigint
+            AND cosine >= CASE WHEN matched > 0 THEN $19::bigint ELSE $10::bigint END
+    )
+    SELECT number, rounded % $20 + $20 * (1 - tier + 2 * (
+            (rounded / $20 * values + (relevance + $21 / 2) / $21) * values
+            + (quality + $21 / 2) / $21
+        )) AS standing
+    FROM scored
     ORDER BY standing DESC
     FETCH FIRST 100 ROWS WITH TIES
 """
@@ -207,6 +213,7 @@ def _parameters(search: ScoringParameters) -> tuple[object, ...]:
         len(search.fresh) - 1,
         search.weights,
         search.meaning_min_bp,
+        *search.scale,
     )
 
 

@@ -10,6 +10,7 @@ from operator import mul
 import msgspec
 
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.rank_score import FIRST_PAGE
 from registry.ranking.ties import make_seed, tie_key
 from registry.records.packed_scores import ScoreColumns
 from registry.records.ranked_answer import (
@@ -84,7 +85,7 @@ def _make_answer(dice: random.Random, ids: IdSource) -> RankedAnswer:
         query=query,
         cell=dice.choice((None, "u33d", "u281")),
         filters={"category": dice.choice(CATEGORIES)} if dice.random() < 0.2 else {},
-        request=AnswerRequest(request_id, "", now, (-(10**9), 0, 0, 0)),
+        request=AnswerRequest(request_id, "", now, FIRST_PAGE),
         terms={word: dice.randint(2_000, 9_000) for word in query.split()},
     )
 

@@ -20,17 +20,25 @@ typedef struct {
 } work;
 
 /* What a search has found, and what it did. after: greater rank scores were given before.
- * number: of the segment. */
+ * least, wanted: of the k-th place, and the least score that may be there. number: of the
+ * segment. */
 typedef struct {
     top_k best, seen_groups;
     effort done;
-    int64_t after;
+    int64_t after, least;
+    float wanted;
     uint32_t number;
+    const query *request;
 } state;
 
-static float wanted(const state *s)
+/* Of a row that is shown with the score of the k-th place nothing else is held against it. */
+static inline float wanted(state *s)
 {
-    return (float)s->best.least / 2;
+    if (s->least != s->best.least) {
+        s->least = s->best.least;
+        s->wanted = least_score(s->request, s->least);
+    }
+    return s->wanted;
 }
 
 /* ---- all rows ---- */
@@ -177,9 +185,8 @@ static int take_row(const run *r, const close_row *near, state *s)
     const uint32_t matched = matched_by(r, row);
     const int32_t relevance = relevance_of(q, lexical_of(q, matched), cosine);
     if (!is_eligible(q, relevance, matched, cosine)) return 1;
-    const int tier = (site->flags & HIGHER_TIER) != 0;
     const int64_t score = (int64_t)q->weights[0] * relevance + score_apart(q, site);
-    ranked_row taken = {2 * score - tier, 0, s->number, row};
+    ranked_row taken = {rank_score_of(q, score, relevance, site), 0, s->number, row};
     if (site->flags & GROUPED) taken.representative = representative_of(r->in, row);
     if (taken.rank_score > s->after) return !taken.representative || add(&s->seen_groups, &taken);
     return insert(&s->best, &taken);

@@ -85,4 +85,36 @@ static inline int64_t score_apart(const query *q, const record *site)
            (int64_t)w[3] * site->quality + (int64_t)w[4] * freshness_of(q, site);
 }
 
+/* ---- the order: as `ranking/rank_score.py` computes it ---- */
+
+static inline int32_t shown_factor(const query *q, int32_t factor)
+{
+    return (factor + q->factor_step / 2) / q->factor_step;
+}
+
+/* Rank scores of one shown score. */
+static inline int64_t ranks_of_shown(const query *q)
+{
+    const int64_t values = shown_factor(q, FULL) + 1;
+    return 2 * values * values * q->score_step;
+}
+
+static inline int64_t rank_score_of(const query *q, int64_t score, int32_t relevance,
+                                    const record *site)
+{
+    const int64_t rounded = score + q->score_step / 2, values = shown_factor(q, FULL) + 1;
+    int64_t shown = rounded / q->score_step;
+    shown = shown * values + shown_factor(q, relevance);
+    shown = shown * values + shown_factor(q, site->quality);
+    const int lower = !(site->flags & HIGHER_TIER);
+    return (2 * shown + lower) * q->score_step + rounded % q->score_step;
+}
+
+/* No lower score has a rank score of so much; never as low as what is ruled out (-1). */
+static inline float least_score(const query *q, int64_t rank_score)
+{
+    const int64_t least = rank_score / ranks_of_shown(q) * q->score_step - q->score_step / 2;
+    return rank_score < 0 || least < 0 ? -0.5f : (float)least;
+}
+
 #endif

@@ -155,7 +155,10 @@ int64_t search(const segment *segments, int32_t n, const query *q, int64_t k, in
                {seen_groups, 0, *n_seen, *n_seen, INT64_MAX, -1, 0},
                {0, 0, 0},
                after,
-               0};
+               INT64_MIN,
+               0,
+               0,
+               q};
     for (int32_t i = 0; i < n; i++) {
         s.number = (uint32_t)i;
         int64_t ended = search_segment(&segments[i], q, own, &s);

@@ -80,13 +80,14 @@ typedef struct {
     int32_t terms, filters, chords, near_size, fresh_size;
     int32_t lexical_share, full_relevance, floor, meaning_min, meaning_only_min;
     int32_t located, neutral;
+    int32_t score_step, factor_step; /* in which scores and factors are shown */
     int32_t weights[FACTORS];
     int32_t origin[3];
     int8_t vector[DIMENSIONS];
 } query;
 
 typedef struct {
-    int64_t rank_score; /* 2 * score, less 1 for the higher commission tier */
+    int64_t rank_score; /* see `rank_score_of` */
     int64_t representative;   /* id of the site that leads its place, or 0 */
     uint32_t segment, row;
 } ranked_row;

@@ -3,7 +3,7 @@
 import ctypes
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import c_int32, c_int64, c_size_t, c_void_p
 from functools import lru_cache
 from typing import Any
@@ -24,14 +24,8 @@ _COUNTS = ("rows", "blocks", "terms", "grouped", "cells", "n_axes", "as_of_s")
 _ARRAYS = (
     *("records", "sketches", "along", "across", "behind", "alive", "hashes"),
     *("containing", "starts", "postings", "column_of", "frequent_of", "columns"),
-    *(
-        "block_starts",
-        "block_max",
-        "cell_starts",
-        "cell_rows",
-        "cell_centre",
-        "cell_reach",
-    ),
+    *("block_starts", "block_max", "cell_starts", "cell_rows"),
+    *("cell_centre", "cell_reach"),
     *("block_merit", "block_flags", "axes", "axis_lengths", "axis_of"),
     *("block_spread", "grouped_rows", "representatives"),
 )
@@ -48,7 +42,7 @@ class _Segment(ctypes.Structure):
     ]
 
 
-_QUERY = struct.Struct(f"@3q6P20i{DIMENSIONS}s")
+_QUERY = struct.Struct(f"@3q6P22i{DIMENSIONS}s")
 """`query` of `csrc/segment.h`."""
 
 
@@ -79,30 +73,31 @@ class _Arenas(threading.local):
 _arenas = _Arenas()
 
 
+_CALLS = {
+    "count_containing": ([c_void_p, c_int32, c_void_p, c_int32, c_void_p], None),
+    "search": (
+        [
+            *(c_void_p, c_int32, c_void_p, c_int64, c_int64, c_void_p, c_int64),
+            *(c_void_p, c_void_p, c_void_p, _Arena),
+        ],
+        c_int64,
+    ),
+    "mark_eligible": ([c_void_p, c_void_p, c_void_p, _Arena], c_int64),
+    "score_rows": ([c_void_p, c_void_p, c_void_p, c_int64, c_void_p, _Arena], c_int64),
+    "bound_rows": ([c_void_p, c_void_p, c_void_p, _Arena], c_int64),
+    "arena_bytes": ([c_void_p, c_int32], c_int64),
+}
+"""Arguments and result of each function."""
+
+
 class Kernel:
     """library: see `find_library`."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
-        self._library.count_containing.argtypes = (
-            *(c_void_p, c_int32, c_void_p),
-            *(c_int32, c_void_p),
-        )
-        self._library.search.argtypes = (
-            *(c_void_p, c_int32, c_void_p, c_int64, c_int64),
-            *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p, _Arena),
-        )
-        self._library.search.restype = c_int64
-        self._library.mark_eligible.argtypes = (c_void_p, c_void_p, c_void_p, _Arena)
-        self._library.mark_eligible.restype = c_int64
-        self._library.score_rows.argtypes = (
-            *(c_void_p, c_void_p, c_void_p, c_int64, c_void_p, _Arena),
-        )
-        self._library.score_rows.restype = c_int64
-        self._library.bound_rows.argtypes = (c_void_p, c_void_p, c_void_p, _Arena)
-        self._library.bound_rows.restype = c_int64
-        self._library.arena_bytes.argtypes = (c_void_p, c_int32)
-        self._library.arena_bytes.restype = c_int64
+        for name, (arguments, result) in _CALLS.items():
+            function = getattr(library, name)
+            function.argtypes, function.restype = arguments, result
 
     def bind(self, parts: Sequence[IndexPart]) -> "KernelSearcher":
         return KernelSearcher(self._library, tuple(parts))
@@ -122,11 +117,8 @@ class KernelSearcher:
         wanted = np.array(hashes, np.uint64)
         counts = np.zeros(len(hashes), np.int64)
         self._library.count_containing(
-            self._segments,
-            len(self._parts),
-            pointer_to(wanted),
-            len(hashes),
-            pointer_to(counts),
+            *(self._segments, len(self._parts)),
+            *(pointer_to(wanted), len(hashes), pointer_to(counts)),
         )
         return counts.tolist()
 
@@ -151,7 +143,8 @@ class KernelSearcher:
                 np.empty(room, RANKED_ROW),
             )
             shown_count = c_int64(room)
-            count = self._library.search(
+            count = self._run(
+                self._library.search,
                 self._segments,
                 len(self._parts),
                 _question(constants).address,
@@ -162,10 +155,7 @@ class KernelSearcher:
                 pointer_to(seen_groups),
                 ctypes.byref(shown_count),
                 ctypes.byref(effort),
-                _arenas.of(self._arena_bytes),
             )
-            if count == NO_MEMORY:
-                raise MemoryError
             if count != NO_CAPACITY:
                 return candidates[:count], seen_groups[: shown_count.value], effort
             room *= 8
@@ -181,14 +171,9 @@ class KernelSearcher:
         self, question: "KernelQuery", part: int
     ) -> npt.NDArray[np.bool_]:
         eligible = np.zeros(len(self._parts[part].segment), np.bool_)
-        ended = self._library.mark_eligible(
-            ctypes.byref(self._segments[part]),
-            question.address,
-            pointer_to(eligible),
-            _arenas.of(self._arena_bytes),
-        )
-        if ended == NO_MEMORY:
-            raise MemoryError
+        segment = ctypes.byref(self._segments[part])
+        marks = pointer_to(eligible)
+        self._run(self._library.mark_eligible, segment, question.address, marks)
         return eligible
 
     def score(
@@ -198,16 +183,12 @@ class KernelSearcher:
         question = _question(constants)
         rows = np.ascontiguousarray(rows, np.uint32)
         scored = np.empty(len(rows), FACTORS)
-        ended = self._library.score_rows(
+        self._run(
+            self._library.score_rows,
             ctypes.byref(self._segments[part]),
             question.address,
-            pointer_to(rows),
-            len(rows),
-            pointer_to(scored),
-            _arenas.of(self._arena_bytes),
+            *(pointer_to(rows), len(rows), pointer_to(scored)),
         )
-        if ended == NO_MEMORY:
-            raise MemoryError
         if constants.radius_km:
             flags = self._parts[part].segment.records["flags"][rows]
             scored["eligible"] &= is_within(scored["km"], flags, constants)
@@ -219,15 +200,17 @@ class KernelSearcher:
         By its block, its row bounds and its sketch; 0 where that rules the row out.
         """
         bounds = np.zeros(len(self._parts[part].segment), BOUNDS)
-        ended = self._library.bound_rows(
-            ctypes.byref(self._segments[part]),
-            _question(constants).address,
-            pointer_to(bounds),
-            _arenas.of(self._arena_bytes),
-        )
+        segment, question = ctypes.byref(self._segments[part]), _question(constants)
+        address = pointer_to(bounds)
+        self._run(self._library.bound_rows, segment, question.address, address)
+        return bounds
+
+    def _run(self, function: Callable[..., int], *given: Any) -> int:
+        """Call a function that takes an arena last. Raises: MemoryError."""
+        ended = function(*given, _arenas.of(self._arena_bytes))
         if ended == NO_MEMORY:
             raise MemoryError
-        return bounds
+        return ended
 
 
 class KernelQuery:
@@ -255,13 +238,10 @@ class KernelQuery:
             *(hashes, hashes + 8 * (terms + filters), hashes + 8 * terms),
             *map(_address_of, tables),
             *(terms, filters, *map(len, tables)),
-            constants.lexical_share_bp,
-            constants.full_relevance_bp,
-            constants.floor,
-            constants.meaning_min_bp,
-            constants.meaning_only_min_bp,
-            constants.origin is not None,
-            constants.neutral,
+            *(constants.lexical_share_bp, constants.full_relevance_bp, constants.floor),
+            *(constants.meaning_min_bp, constants.meaning_only_min_bp),
+            *(constants.origin is not None, constants.neutral),
+            *constants.scale,
             *constants.weights,
             *(constants.origin or (0, 0, 0)),
             constants.vector,

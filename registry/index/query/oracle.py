@@ -9,9 +9,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.rows import HIGHER_TIER, LOCAL
+from registry.index.columns.rows import LOCAL
 from registry.index.query.scoring_parameters import ScoringParameters
-from registry.index.query.within_radius import first_places, is_within
+from registry.index.query.within_radius import (
+    is_within,
+    page_of,
+    rank_scores,
+    representatives_of,
+)
 from registry.index.segments.part import BEFORE_ALL, FACTORS, RANKED_ROW, IndexPart
 from registry.ranking.decay import look_up
 from registry.ranking.encoders.vectors import DIMENSIONS
@@ -33,7 +38,12 @@ class BoundOracle:
     def __init__(self, parts: tuple[IndexPart, ...]) -> None:
         self._parts = parts
         self._embeddings = [_embeddings(part) for part in parts]
-        self._representatives = [_representatives(part) for part in parts]
+        self._representatives = [
+            representatives_of(
+                part.segment, np.arange(len(part.segment), dtype=np.uint32)
+            )
+            for part in parts
+        ]
 
     def containing(self, hashes: Sequence[int]) -> list[int]:
         return [
@@ -43,10 +53,7 @@ class BoundOracle:
     def search(
         self, constants: ScoringParameters, *, k: int, after: int = BEFORE_ALL
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        candidates = self._candidates(constants)
-        earlier = candidates["rank_score"] > after
-        seen_groups = candidates[earlier & (candidates["representative"] != 0)]
-        return first_places(candidates[~earlier], k), seen_groups
+        return page_of(self._candidates(constants), k, after)
 
     def eligible(self, constants: ScoringParameters) -> list[npt.NDArray[np.bool_]]:
         return [
@@ -69,11 +76,9 @@ class BoundOracle:
     ) -> npt.NDArray[np.void]:
         scored = self._score(constants, part)
         rows = np.flatnonzero(scored["eligible"])
-        flags = self._parts[part].segment.records["flags"][rows]
         candidates = np.empty(len(rows), RANKED_ROW)
-        candidates["rank_score"] = 2 * scored["score"][rows] - (
-            (flags & HIGHER_TIER) > 0
-        )
+        flags = self._parts[part].segment.records["flags"][rows]
+        candidates["rank_score"] = rank_scores(scored[rows], flags, constants)
         candidates["representative"] = self._representatives[part][rows]
         candidates["segment"] = part
         candidates["row"] = rows
@@ -189,9 +194,3 @@ def _embeddings(part: IndexPart) -> npt.NDArray[np.float32]:
     numbers[:, 0::2] = packed & 15
     numbers[:, 1::2] = packed >> 4
     return numbers - 8
-
-
-def _representatives(part: IndexPart) -> Integers:
-    representatives = np.zeros(len(part.segment), np.int64)
-    representatives[part.segment.grouped_rows] = part.segment.representatives
-    return representatives

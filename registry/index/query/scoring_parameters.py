@@ -17,6 +17,7 @@ from registry.ranking.decay import decay_table
 from registry.ranking.freshness import seconds_of
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import Vector, squared_chords, vector_of
+from registry.ranking.rank_score import RankScale
 from registry.ranking.relevance import (
     ParsedQuery,
     least_meaning,
@@ -49,7 +50,7 @@ class ScoringParameters:
     `LeastMeaning`. answered_bp: both, of one eligible site at least. near: proximity by whole
     kilometres, fresh: freshness by whole days; the last entry stands for all beyond.
     origin: of the user's cell, or None. now_s: seconds since 1970. weights: of the
-    factors in the order of `Factors`.
+    factors in the order of `Factors`. scale: of rank scores.
     """
 
     terms: tuple[tuple[int, int], ...]
@@ -71,6 +72,7 @@ class ScoringParameters:
     origin: Vector | None
     now_s: int
     weights: tuple[int, int, int, int, int]
+    scale: RankScale
 
     @property
     def is_answered_by_any(self) -> bool:
@@ -113,6 +115,7 @@ def make_scoring_parameters(
         origin=vector_of(centroid_of(query.cell)) if query.cell is not None else None,
         now_s=seconds_of(now),
         weights=policy.weights,
+        scale=RankScale.of(policy),
     )
 
 

@@ -4,7 +4,7 @@ Nothing is cut off by an earlier, cheaper ranking, so a page is a part of the tr
 order, and pages of one request fit together without a gap or a double.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -26,7 +26,9 @@ from registry.index.query.top_k import RankKey, TopK
 from registry.index.segments.part import Scored
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.explain import (
+    FACTOR_NAMES,
     Advantage,
+    Contender,
     DepthFacts,
     Explanation,
     FactorFacts,
@@ -42,6 +44,7 @@ from registry.ranking.explain import (
 )
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.proximity import distance_band
+from registry.ranking.rank_score import PageStart, RankScale
 from registry.ranking.relevance import ParsedQuery, parse_query
 from registry.ranking.score import Factors
 from registry.ranking.ties import OrderKey
@@ -50,11 +53,13 @@ from registry.ranking.ties import OrderKey
 class RankedSite(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A site of an answer, as far as the index knows it.
 
-    sharing: ids of the sites that share its rank, best first. ahead: over the
-    next site; None where there is none.
+    commission_tier: 0 for a declared 0%, else 1. sharing: ids of the sites that share
+    its rank, best first. ahead: over the next site; None where there is none.
     """
 
     order_key: OrderKey
+    score: int
+    commission_tier: int
     factors: Factors
     explanation: Explanation
     sharing: tuple[int, ...]
@@ -65,8 +70,12 @@ class RankedSite(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.order_key.site_id
 
     @property
-    def score(self) -> int:
-        return self.order_key.score
+    def page_start(self) -> PageStart:
+        """The row that the next page goes on from, if this is the last."""
+        return PageStart(
+            *(-self.score, self.commission_tier, self.order_key.tie_key),
+            *(self.site_id, self.factors.relevance, self.factors.quality),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,13 +172,19 @@ def _explained(
 ) -> tuple[RankedSite, ...]:
     """Return the first k sites; the one behind them is compared with the last."""
     page, policy = standings[:k], index.policy
-    factors = list(map(_factors, scored))
+    factors = [
+        Factors(**dict(zip(FACTOR_NAMES, row[2:7], strict=True))) for row in scored
+    ]
+    tier_of = RankScale.of(policy).tier_of
+    tiers = [tier_of(-row.key.negative_rank_score) for row in standings]
     bodies = [index.bodies[row.part][row.row] for row in page]
     matched = match_profiles(bodies, weights, policy)
     words = _words(query.request, weights)
     return tuple(
         RankedSite(
             order_key=row.key,
+            score=figures.score,
+            commission_tier=tier,
             factors=values,
             explanation=explain(
                 values,
@@ -179,23 +194,19 @@ def _explained(
             sharing=order.behind(row),
             ahead=ahead,
         )
-        for row, values, body, figures, matching, ahead in zip(
-            *(page, factors, bodies, scored, matched),
-            _advantages(standings, factors, policy),
+        for row, tier, values, body, figures, matching, ahead in zip(
+            *(page, tiers, factors, bodies, scored, matched),
+            _advantages(zip(factors, tiers, strict=True), policy),
             strict=False,
         )
     )
 
 
 def _advantages(
-    standings: Sequence[RankKey], factors: Sequence[Factors], policy: Policy
+    contenders: Iterable[Contender], policy: Policy
 ) -> list[Advantage | None]:
     """Return the advantage of each over the next."""
-    advantages = [
-        (own.contributions(policy), standing.key)
-        for own, standing in zip(factors, standings, strict=True)
-    ]
-    return [*(why_ahead(*pair) for pair in pairwise(advantages)), None]
+    return [*(why_ahead(*pair, policy) for pair in pairwise(contenders)), None]
 
 
 def _term_weights(index: Index, request: ParsedQuery) -> dict[str, int]:
@@ -218,16 +229,6 @@ def _scored(
             for row, values in zip(rows, scored_rows.tolist(), strict=True):
                 scored[part, row] = Scored._make(values)
     return [scored[standing.part, standing.row] for standing in page]
-
-
-def _factors(scored: Scored) -> Factors:
-    return Factors(
-        relevance=scored.relevance,
-        proximity=scored.proximity,
-        capability_depth=scored.depth,
-        quality=scored.quality,
-        freshness=scored.freshness,
-    )
 
 
 def _words(request: ParsedQuery, weights: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -1,7 +1,7 @@
 """The one total order of an answer, and pages of it.
 
-The order is (-score, commission tier, tie key, site id). An engine gives candidates by
-score and tier; the ties are broken here, where a key costs a hash. Sites that share a
+The order is (-rank score, tie key, site id). An engine gives candidates by rank score;
+the ties are broken here, where a key costs a hash. Sites that share a
 place (see `publisher_groups`, `near_duplicates`) stand at the best of them, the others
 behind it. A publisher has the first few of its places; its sites of the others, which
 lead no place, stand behind the last of these.
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.columns.rows import HIGHER_TIER
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import ScoringParameters
+from registry.index.query.within_radius import rank_scores
 from registry.index.segments.part import BEFORE_ALL
 from registry.ranking.ties import OrderKey, tie_keys
 from registry.sites.identifier import format_site_id
@@ -37,7 +37,7 @@ class RankKey(NamedTuple):
 class Candidate(NamedTuple):
     """A row of `part.RANKED_ROW`, which tells of its fields."""
 
-    standing: int
+    rank_score: int
     representative: int
     part: int
     row: int
@@ -56,7 +56,7 @@ class TopK:
 
     def first(self, places: int, after: OrderKey | None) -> list[RankKey]:
         """The sites at the first places after the key; fewer if there are no more."""
-        standing = BEFORE_ALL if after is None else _standing_of(after)
+        standing = BEFORE_ALL if after is None else -after.negative_rank_score
         groups = places
         while True:
             rows, seen_groups = self._index.bound.search(
@@ -97,8 +97,8 @@ class TopK:
         standings = self._standings([*dict.fromkeys([*leading, *heirs])])
         if is_all or not heirs:
             return standings
-        last = min(candidate.standing for candidate in candidates)
-        return [row for row in standings if _standing_of(row.key) >= last]
+        last = min(candidate.rank_score for candidate in candidates)
+        return [row for row in standings if -row.key.negative_rank_score >= last]
 
     def _sharing(self, row: Candidate | RankKey) -> list[Candidate]:
         """Return the eligible sites that share its place, in no order."""
@@ -156,40 +156,26 @@ class TopK:
         grouped, flags = segment.grouped_rows, segment.records["flags"]
         representative = dict(_looked_up(rows, grouped, segment.representatives))
         scored = self._index.bound.score(self._constants, part, rows)
-        for row, scored_row in zip(rows.tolist(), scored, strict=True):
-            if scored_row["eligible"]:
-                tier = int(flags[row] & HIGHER_TIER > 0)
-                standing = 2 * int(scored_row["score"]) - tier
-                yield Candidate(standing, representative.get(row, 0), part, row)
+        ranks = rank_scores(scored, flags[rows], self._constants).tolist()
+        eligible = scored["eligible"].tolist()
+        for row, rank, passes in zip(rows.tolist(), ranks, eligible, strict=True):
+            if passes:
+                yield Candidate(rank, representative.get(row, 0), part, row)
 
     def _standings(self, candidates: Sequence[Candidate]) -> list[RankKey]:
         """Return the rank keys of candidates, in their order."""
         parts = self._index.parts
         site_ids = [
-            parts[candidate.part].segment.site_ids.item(candidate.row)
-            for candidate in candidates
+            parts[own.part].segment.site_ids.item(own.row) for own in candidates
         ]
         ties = tie_keys(self._seed, map(format_site_id, site_ids))
+        rows = zip(candidates, ties, site_ids, strict=True)
         return sorted(
             [
-                RankKey(
-                    OrderKey(
-                        -((candidate.standing + 1) // 2),
-                        candidate.standing % 2,
-                        tie,
-                        site_id,
-                    ),
-                    *candidate[1:],
-                )
-                for candidate, tie, site_id in zip(
-                    candidates, ties, site_ids, strict=True
-                )
+                RankKey(OrderKey(-own.rank_score, tie, site_id), *own[1:])
+                for own, tie, site_id in rows
             ]
         )
-
-
-def _standing_of(key: OrderKey) -> int:
-    return 2 * key.score - key.commission_tier
 
 
 def _listed(rows: npt.NDArray[np.void]) -> list[Candidate]:

@@ -52,12 +52,8 @@ def rank_within(
     after: int,
 ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
     """See `IndexSearcher.search`."""
-    candidates = np.concatenate(
-        [np.empty(0, RANKED_ROW), *_candidates(scorer, parts, constants)]
-    )
-    earlier = candidates["rank_score"] > after
-    seen_groups = candidates[earlier & (candidates["representative"] != 0)]
-    return first_places(candidates[~earlier], k), seen_groups
+    own = _candidates(scorer, parts, constants)
+    return page_of(np.concatenate([np.empty(0, RANKED_ROW), *own]), k, after)
 
 
 def eligible_within(
@@ -70,7 +66,16 @@ def eligible_within(
     return marks
 
 
-def first_places(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
+def page_of(
+    candidates: npt.NDArray[np.void], k: int, after: int
+) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+    """Return what `IndexSearcher.search` does, of all eligible rows."""
+    earlier = candidates["rank_score"] > after
+    seen_groups = candidates[earlier & (candidates["representative"] != 0)]
+    return _first_places(candidates[~earlier], k), seen_groups
+
+
+def _first_places(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
     """All at or before the k-th place and its equals; followers are left out."""
     shared = np.flatnonzero(candidates["representative"])
     groups, group_of = np.unique(
@@ -91,15 +96,29 @@ def first_places(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.voi
     return first
 
 
+def rank_scores(
+    scored: npt.NDArray[np.void],
+    flags: npt.NDArray[np.uint8],
+    constants: ScoringParameters,
+) -> npt.NDArray[np.int64]:
+    """Return those of rows. scored: FACTORS of each."""
+    return constants.scale.rank_score(
+        scored["score"],
+        scored["relevance"].astype(np.int64),
+        scored["quality"].astype(np.int64),
+        ((flags & HIGHER_TIER) != 0).astype(np.int64),
+    )
+
+
 def _candidates(
     scorer: RowScorer, parts: Sequence[IndexPart], constants: ScoringParameters
 ) -> Iterator[npt.NDArray[np.void]]:
     for number, rows, scored in _eligible(scorer, parts, constants):
         segment = parts[number].segment
         own = np.empty(len(rows), RANKED_ROW)
-        is_higher = (segment.records["flags"][rows] & HIGHER_TIER) != 0
-        own["rank_score"] = 2 * scored["score"] - is_higher
-        own["representative"] = _representatives(segment, rows)
+        flags = segment.records["flags"][rows]
+        own["rank_score"] = rank_scores(scored, flags, constants)
+        own["representative"] = representatives_of(segment, rows)
         own["segment"], own["row"] = number, rows
         yield own
 
@@ -128,7 +147,7 @@ def _rows_near(segment: Segment, origin: Vector, radius_km: int) -> UintRows:
     return np.sort(np.concatenate([np.empty(0, np.uint32), *rows]))
 
 
-def _representatives(segment: Segment, rows: UintRows) -> npt.NDArray[np.int64]:
+def representatives_of(segment: Segment, rows: UintRows) -> npt.NDArray[np.int64]:
     """Return the representative of each row, or 0."""
     grouped = segment.grouped_rows
     if not len(grouped):

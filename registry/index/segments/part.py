@@ -9,12 +9,12 @@ import numpy.typing as npt
 from registry.index.segments.segment import Segment
 
 BEFORE_ALL = 2**62
-"""A standing before every other's."""
+"""A rank score before every other's."""
 
 RANKED_ROW = np.dtype(
     [("rank_score", "i8"), ("representative", "i8"), ("segment", "u4"), ("row", "u4")]
 )
-"""standing: twice the score, less 1 for the higher commission tier."""
+"""rank_score: see `RankScale`. representative: of the place that it shares, or 0."""
 
 
 class Scored(NamedTuple):

@@ -98,10 +98,13 @@ def explain_lead(ahead: Advantage | None) -> str:
     """Return why a site stands before the next; nothing for the last."""
     if ahead is None:
         return ""
-    if title := TITLES.get(ahead.reason):
+    title = TITLES.get(ahead.reason, "").lower()
+    if not ahead.same_score_shown:
         points = f"{ahead.lead / 1_000_000:.1f}"
-        return f"Ahead of the next by {points}, most of all in {title.lower()}"
-    return f"Equal to the next; before it {_TIE_BROKEN[ahead.reason]}"
+        return f"Ahead of the next by {points}, most of all in {title}"
+    if title:
+        return f"Shown with the score of the next; before it by {title}"
+    return f"Equal to the next as shown; before it {_TIE_BROKEN[ahead.reason]}"
 
 
 def _relevance(facts: RelevanceFacts) -> str:

@@ -38,6 +38,7 @@ from registry.interfaces.web.page_wording import (
 )
 from registry.interfaces.web.rendering import computation, page
 from registry.interfaces.web.static_files import HOUR
+from registry.ranking.rank_score import SHOWN
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
 
 PAGE_RESULTS = 10
@@ -87,6 +88,7 @@ async def show_search(  # noqa: PLR0917 — one for each parameter
         describe_site=describe_site,
         explain_factors=explain_factors,
         explain_lead=explain_lead,
+        shown=SHOWN,
         hint_link=lambda hint: _link(q, hint.city, hint.country),
         next_page=(
             "/?" + urlencode({**given, "cursor": following}) if following else None

@@ -21,12 +21,7 @@ from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
-from registry.ranking.terms import (
-    compared,
-    stem,
-    typed_words,
-    word_set,
-)
+from registry.ranking.terms import compared, stem, typed_words, word_set
 
 _LINKS = "sn"
 """Letters that a noun may take at its end inside a compound or in the plural."""

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
+from registry.ranking.rank_score import RankScale
 from registry.reports.arrays import Floats, Integers, Numbers, group_sums
 from registry.reports.estimate import round_figure
 from registry.reports.metric import Metric
@@ -57,10 +58,12 @@ class TieRuns:
         return np.arange(len(self.sites)) - starts
 
 
-def tied_runs(scored: ScoredColumns, scores: Integers) -> TieRuns:
-    """Return the runs of two sites or more, of the tiers by which the ranker parted them."""
+def tied_runs(scored: ScoredColumns, scores: Integers, scale: RankScale) -> TieRuns:
+    """Return the runs of two sites or more that the ranker told apart by nothing else."""
     ranking = np.repeat(np.arange(len(scored)), scored.counts)
-    apart = [column[1:] != column[:-1] for column in (ranking, scores, scored.tiers)]
+    relevance, quality = scored.factors[:, 0], scored.factors[:, 3]
+    ranks = scale.rank_score(scores, relevance, quality, np.zeros_like(scores))
+    apart = [column[1:] != column[:-1] for column in (ranking, ranks, scored.tiers)]
     starts = np.flatnonzero(np.append(True, np.logical_or.reduce(apart)))
     if not len(ranking):
         return TieRuns(scored.sites, np.zeros(0, np.int64))
@@ -126,7 +129,7 @@ def _shuffled_positions(runs: TieRuns, rng: np.random.Generator) -> Integers:
 
 def _measure(basis: Basis) -> TieAudit:
     survey = basis.survey
-    runs = tied_runs(survey.scored, survey.scores)
+    runs = tied_runs(survey.scored, survey.scores, RankScale.of(survey.policy))
     cell = TieAudit(
         runs=len(runs),
         sites=len(np.unique(runs.sites)),
@@ -166,7 +169,7 @@ TIES = Metric(
     findings=lambda cell: (cell.sentence,) if _is_unfair(cell) else (),
     definitions={
         "ties": (
-            "Neighbours of equal score and commission tier, as the ranker had it. The distance sums over sites "
+            "Neighbours of equal score, commission tier, and relevance and quality as shown. The distance sums over sites "
             "(S - E)² / V of the places in their ties; the p-value is that of shuffled "
             "ties."
         )

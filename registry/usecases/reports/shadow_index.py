@@ -17,6 +17,7 @@ from registry.index.query.search import search
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.ranking.quality import ProbeFigures
+from registry.ranking.rank_score import RankScale
 from registry.reports.invariance import Page, ResultSlot
 from registry.sites.action import Action
 from registry.sites.identifier import MAX_SITE_NUMBER
@@ -105,9 +106,15 @@ def _alone(
 def ask(index: Index, query: Query, *, now: datetime, seed: bytes) -> Page:
     """Return the first page. seed: the same for the same question, so that ties fall alike."""
     result = search(index, query, now=now, seed=seed, k=DEPTH)
+    scale = RankScale.of(index.policy)
     return Page(
         places=tuple(
-            ResultSlot(site_id=row.site_id, score=row.score, behind=row.sharing)
+            ResultSlot(
+                site_id=row.site_id,
+                score=row.score,
+                shown=scale.shown(row.score, row.factors),
+                behind=row.sharing,
+            )
             for row in result.sites
         ),
         is_whole=not result.has_more,

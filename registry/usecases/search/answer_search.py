@@ -21,7 +21,8 @@ from registry.index.query.near import NearCategory, near_categories
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, prepare_query, search
 from registry.ranking.explain import FACTOR_NAMES, Explanation
-from registry.ranking.ties import OrderKey, make_seed
+from registry.ranking.rank_score import FIRST_PAGE, PageStart, RankScale
+from registry.ranking.ties import make_seed
 from registry.records.packed_scores import PLACELESS, Probes, ScoreColumns
 from registry.records.promise import Promise
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer, put_on_record
@@ -56,12 +57,8 @@ class Continuation(msgspec.Struct, frozen=True, array_like=True):
     request_id: str
     nonce: str
     at: datetime
-    after: tuple[int, int, int, int]
+    after: PageStart
     rank: int
-
-    @property
-    def order_key(self) -> OrderKey:
-        return OrderKey(*self.after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,10 +199,7 @@ class Searcher:
         return ranked.eligible, facets
 
     async def _brief(
-        self,
-        query: SearchQuery,
-        ranked: Ranked,
-        summaries: Mapping[int, SiteSummary],
+        self, query: SearchQuery, ranked: Ranked, summaries: Mapping[int, SiteSummary]
     ) -> tuple[BriefResult, ...]:
         if query.detail != "brief":
             return ()
@@ -225,11 +219,7 @@ class Searcher:
 
     def _first_page(self, nonce: str, now: datetime) -> Continuation:
         return Continuation(
-            request_id=self._ids.ulid(),
-            nonce=nonce,
-            at=now,
-            after=(-(10**9), 0, 0, 0),
-            rank=0,
+            request_id=self._ids.ulid(), nonce=nonce, at=now, after=FIRST_PAGE, rank=0
         )
 
     async def _seed_of(self, at: datetime, now: datetime) -> CommittedSeed:
@@ -265,7 +255,7 @@ class Searcher:
                 now=page.at,
                 seed=tie_seed,
                 k=query.limit,
-                after=page.order_key,
+                after=page.after.order_key(RankScale.of(policy)),
             )
             weights, now = ranked.term_weights, page.at
             near: tuple[NearCategory, ...] = ()
@@ -356,7 +346,7 @@ def _scores(ranked: Ranked) -> ScoreColumns:
         factors=[_IN_ORDER(site.factors) for site in sites],
         totals=[site.score for site in sites],
         ties=[site.order_key.tie_key for site in sites],
-        tiers=[site.order_key.commission_tier for site in sites],
+        tiers=[site.commission_tier for site in sites],
         probes=[_probes_of(site.explanation) for site in sites],
         places=[_place_of(site.explanation) for site in sites],
     )
@@ -391,9 +381,6 @@ def _facets(
 def _next_page(page: Continuation, ranked: Ranked) -> Continuation | None:
     if not ranked.has_more:
         return None
-    key = ranked.sites[-1].order_key
     return msgspec.structs.replace(
-        page,
-        after=(key.negative_score, key.commission_tier, key.tie_key, key.site_id),
-        rank=page.rank + len(ranked.sites),
+        page, after=ranked.sites[-1].page_start, rank=page.rank + len(ranked.sites)
     )

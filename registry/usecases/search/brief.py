@@ -11,6 +11,7 @@ import msgspec
 from registry.formats.invocations import Invocation, shorten
 from registry.index.query.search import RankedSite
 from registry.ranking.explain import Explanation, FactorExplanation, RelevanceFacts
+from registry.ranking.rank_score import SHOWN
 from registry.ranking.terms import split_words, stems
 from registry.sites.summary import SiteSummary
 
@@ -55,7 +56,7 @@ def brief_result(
     result = BriefResult(
         site=summary.host,
         city=summary.location.city if summary.location else "",
-        score=round(ranked.score / _POINT, 1),
+        score=SHOWN.points(ranked.score),
         contributions=_contributions(explanation),
         why="; ".join(_reasons(explanation)),
     )

@@ -26,10 +26,13 @@ from registry.index.segments.segment import BLOCK_ROWS, LEAD, build_segment
 from registry.ranking.decay import decay_table
 from registry.ranking.encoders.vectors import DIMENSIONS, reciprocals, unpack_sites
 from registry.ranking.proximity import squared_chords
+from registry.ranking.rank_score import RankScale
 from tests.conftest import skip_or_fail
 
 NOW_S = 1_795_000_000
 DAY_S = 86_400
+SCALES = ((100_000, 100), (1, 40_000), (9_999_999, 2_500))
+"""As people are shown scores; exact ones alone; so coarse that many rows look the same."""
 UNIT = 4096  # of the score, see `csrc/bounds.h`
 DRAWS = int(os.environ.get("FAIR_REGISTRY_DRAWS", "60"))
 """Requests of each of the four corpora; docs/benchmarks.md tells of more."""
@@ -156,6 +159,7 @@ def random_constants(rng: np.random.Generator) -> ScoringParameters:
         ),
         now_s=int(NOW_S + rng.integers(-3, 3) * DAY_S),
         weights=(4000, 2000, 1500, 1500, 1000),
+        scale=RankScale(*SCALES[rng.integers(len(SCALES))]),
     )
 
 

@@ -224,8 +224,12 @@ def test_an_added_equal_never_reorders_the_others(
 def test_commission_free_stands_first_among_equals_only(
     site: MakeProfile, now: datetime
 ) -> None:
-    sites = [site(1), site(2, commission_tier=0), site(3, quality=7001)]
-    assert ids(find(sites, Query(request=TABLE), now)) == [3, 2, 1]
+    """Equals as shown: site 4 has more quality than 2 has, but no percent more."""
+    sites = [
+        *(site(1), site(2, commission_tier=0), site(3, quality=7100)),
+        site(4, quality=7001),
+    ]
+    assert ids(find(sites, Query(request=TABLE), now)) == [3, 2, 4, 1]
 
 
 def test_seventy_five_subdomains_take_one_place(

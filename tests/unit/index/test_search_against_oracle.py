@@ -6,9 +6,10 @@ integers, distances by the haversine, the full order by sorting every key.
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from hashlib import blake2b, sha256
 from hmac import digest
@@ -46,7 +47,8 @@ MORE_FILTERS: list[tuple[str, Any]] = [
 ]
 SEED = sha256(b"seed").digest()
 MakeRandom = Callable[[random.Random, int], Profile]
-Standing = tuple[OrderKey, tuple[int, ...]]
+Standing = tuple[tuple[int, int, int], tuple[int, ...]]
+"""Score, tie key and id of a place's best, and the ids behind it."""
 
 
 def signed(vector: bytes) -> list[int]:
@@ -210,8 +212,20 @@ def representative(site: Profile, sites: list[Profile]) -> int:
     raise AssertionError
 
 
+def rank_score(site: Profile, score: int, relevance: int) -> int:
+    """The digits of the policy's order as one number, by decimal rounding."""
+    tenths, whole, percents = (
+        int(Decimal(value).scaleb(-places).quantize(Decimal(1), ROUND_HALF_UP))
+        for value, places in ((score, 5), (relevance, 2), (site.quality, 2))
+    )
+    digits = (
+        f"{tenths:04d}{whole:03d}{percents:03d}{1 - site.commission_tier}{score:09d}"
+    )
+    return int(digits)
+
+
 def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standing]:
-    """The whole order: key of each place's best, and the ids behind it."""
+    """Return the whole order."""
     request, count = query.request, len(sites)
     idf = {}
     for term in request.terms:
@@ -233,7 +247,7 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
         )
         text = b"wab-tie-v1\0" + format_site_id(site.site_id).encode()
         tie = int.from_bytes(digest(SEED, text, sha256)[:8], "big")
-        keys.append(OrderKey(-score, site.commission_tier, tie, site.site_id))
+        keys.append(OrderKey(-rank_score(site, score, relevant), tie, site.site_id))
     places: dict[int, list[OrderKey]] = {}
     further: dict[int, list[OrderKey]] = {}
     of_publisher: dict[int, list[int]] = {}
@@ -247,13 +261,20 @@ def standings(sites: list[Profile], query: Query, now: datetime) -> list[Standin
         else:
             further.setdefault(own[-1], []).append(key)
     return [
-        (head, tuple(k.site_id for k in sorted([*rest, *further.get(place, [])])))
+        (
+            (-head.negative_rank_score % 10**9, head.tie_key, head.site_id),
+            tuple(k.site_id for k in sorted([*rest, *further.get(place, [])])),
+        )
         for place, (head, *rest) in places.items()
     ]
 
 
 def standings_of(ranked: Ranked) -> list[Standing]:
-    return [(site.order_key, site.sharing) for site in ranked.sites]
+    return listed(ranked.sites)
+
+
+def listed(page: Sequence[RankedSite]) -> list[Standing]:
+    return [((s.score, s.order_key.tie_key, s.site_id), s.sharing) for s in page]
 
 
 def random_query(rng: random.Random, vector: bytes) -> Query:
@@ -349,7 +370,7 @@ def verify_pages(
         while page := search(
             index, query, now=now, seed=SEED, k=rng.randint(1, 4), after=after
         ).sites:
-            pages += [(site.order_key, site.sharing) for site in page]
+            pages += listed(page)
             after = page[-1].order_key
         assert pages == standings(sites, query, now)
 
@@ -405,7 +426,7 @@ def test_pages_within_a_radius_equal_the_slow_scorer(
         pages: list[Standing] = []
         after = None
         while page := search(index, query, now=now, seed=SEED, k=3, after=after).sites:
-            pages += [(site.order_key, site.sharing) for site in page]
+            pages += listed(page)
             after = page[-1].order_key
         assert pages == standings(sites, query, now)
         sizes.add(len(pages))

@@ -31,6 +31,7 @@ from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.proximity import NOWHERE, distances_km, proximity, vector_of
 from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.rank_score import RankScale
 from registry.ranking.relevance import (
     idf_milli,
     impacts,
@@ -347,10 +348,38 @@ class PolicyVectors:
             key = f"{tie_key(seed, public):016x}"
             yield given, {"id": public, "seed": seed.hex(), "key": key}
 
+    def step_order(self) -> Iterator[Case]:
+        """By all but the lot. Each site: score, relevance, quality, declared commission."""
+        dice = random.Random(7)
+        shown = {
+            "A": (61_460_000, 7990, 7010, 12),
+            "B": (61_455_000, 8010, 6960, 0),
+            "C": (61_540_000, 7940, 7300, 0),
+            "D": (61_450_000, 8030, 7060, None),
+            "E": (61_449_999, 9900, 9900, 0),
+        }
+        for _ in range(12):
+            yield shown, sorted(shown, key=lambda name: -_rank_score(*shown[name]))
+            shown = {
+                name: (
+                    61_450_000 + dice.randrange(-99_999, 200_000),
+                    *(dice.randrange(7900, 8100) for _ in range(2)),
+                    dice.choice((0, 0.1, 12, None)),
+                )
+                for name in "ABCDEFGH"
+            }
+
     def step_rankings(self) -> Iterator[Case]:
         """Of all the sites that stand under `town` in the file."""
         for given in ranked_requests(12, self.profiles):
             yield given, rank(self.index, given)
+
+
+def _rank_score(
+    score: int, relevance: int, quality: int, commission: float | None
+) -> int:
+    tier = int(commission != 0)
+    return RankScale.of(P).rank_score(score, relevance, quality, tier)
 
 
 def ranked_requests(

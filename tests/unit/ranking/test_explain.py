@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from registry.ranking.explain import (
     FACTOR_NAMES,
+    Advantage,
     ProfileTerms,
     parse_profile_facts,
     parse_profile_terms,
@@ -14,8 +15,7 @@ from registry.ranking.explain import (
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import ActionProfile, Profile, encode_profile
 from registry.ranking.quality import ProbeFigures
-from registry.ranking.score import Contributions, Factors
-from registry.ranking.ties import OrderKey
+from registry.ranking.score import Factors
 
 FACTORS = Factors(
     relevance=8000, proximity=5000, capability_depth=3000, quality=7000, freshness=9000
@@ -25,10 +25,6 @@ CHANGED_AT = datetime(2026, 11, 16, tzinfo=UTC)
 
 
 NAMES = {name: name for name in FACTOR_NAMES} | {"capability_depth": "capabilityDepth"}
-
-
-def key(factors: Factors, tier: int = 1, tie: int = 5) -> OrderKey:
-    return OrderKey(-factors.score(DEFAULT_POLICY), tier, tie, 1)
 
 
 def test_the_action_that_says_most_of_the_request_is_told() -> None:
@@ -89,33 +85,69 @@ def said_of(*actions: tuple[str, ...], about: tuple[str, ...] = ()) -> ProfileTe
     return parse_profile_terms(encoded)
 
 
-def standing(factors: Factors, **given: int) -> tuple[Contributions, OrderKey]:
-    return factors.contributions(DEFAULT_POLICY), key(factors, **given)
+def advantage_of(behind: Factors, *, tier: int = 1, next_tier: int = 1) -> Advantage:
+    return why_ahead((FACTORS, tier), (behind, next_tier), DEFAULT_POLICY)
 
 
 @pytest.mark.parametrize("factor", FACTOR_NAMES)
 def test_the_factor_that_made_the_lead_is_named(factor: str) -> None:
-    behind = replace(FACTORS, **{factor: getattr(FACTORS, factor) - 10})
-    advantage = why_ahead(standing(FACTORS), standing(behind))
+    behind = replace(FACTORS, **{factor: getattr(FACTORS, factor) - 100})
+    advantage = advantage_of(behind)
     assert advantage.reason == NAMES[factor]
     assert advantage.lead == FACTORS.score(DEFAULT_POLICY) - behind.score(
         DEFAULT_POLICY
     )
 
 
-def test_equals_are_told_apart_by_commission_and_then_by_lot() -> None:
-    first = standing(FACTORS, tier=0)
-    second = standing(FACTORS, tier=1)
-    third = standing(FACTORS, tier=1, tie=6)
-    assert why_ahead(first, second).reason == "commission"
-    assert why_ahead(second, third).reason == "tie"
+@pytest.mark.parametrize(
+    ("behind", "tiers", "reason", "lead"),
+    [
+        pytest.param({}, (0, 1), "commission", 0, id="equal but for the commission"),
+        pytest.param({}, (1, 1), "tie", 0, id="equal"),
+        # Shown as 61.5, 80% and 70%: FACTORS have 61.5, 80% and 70% exactly.
+        pytest.param(
+            {"freshness": 9040}, (0, 1), "commission", -40_000, id="shown as equal"
+        ),
+        pytest.param(
+            {"freshness": 8990},
+            (1, 1),
+            "freshness",
+            10_000,
+            id="equal as shown, not quite",
+        ),
+        pytest.param(
+            {"relevance": 7940, "freshness": 9250},
+            (1, 0),
+            "relevance",
+            -10_000,
+            id="of one shown score the more relevant",
+        ),
+        pytest.param(
+            {"quality": 6940, "freshness": 9100},
+            (1, 0),
+            "quality",
+            -10_000,
+            id="of one shown relevance the better",
+        ),
+    ],
+)
+def test_equals_as_shown_are_told_apart_by_what_the_policy_names(
+    behind: dict[str, int], tiers: tuple[int, int], reason: str, lead: int
+) -> None:
+    advantage = advantage_of(
+        replace(FACTORS, **behind), tier=tiers[0], next_tier=tiers[1]
+    )
+    assert advantage == Advantage(reason=reason, lead=lead, same_score_shown=True)
 
 
 def test_of_several_factors_the_one_that_contributed_most_is_named() -> None:
     """Ten of freshness are less than six of relevance, and some may speak against it."""
-    behind = replace(FACTORS, relevance=FACTORS.relevance - 6)
+    behind = replace(FACTORS, relevance=FACTORS.relevance - 60)
     behind = replace(
-        behind, freshness=FACTORS.freshness - 10, quality=1 + behind.quality
+        behind, freshness=FACTORS.freshness - 100, quality=10 + behind.quality
     )
-    advantage = why_ahead(standing(FACTORS), standing(behind))
-    assert (advantage.reason, advantage.lead) == ("relevance", 24_000 + 10_000 - 1_500)
+    advantage = advantage_of(behind)
+    assert (advantage.reason, advantage.lead) == (
+        "relevance",
+        240_000 + 100_000 - 15_000,
+    )

@@ -180,6 +180,13 @@ class Steps:
         public = order.public_id(given["site"])
         return {"id": public, "seed": seed.hex(), "key": f"{key:016x}"}
 
+    def order(self, given: Any) -> Any:
+        def key(name: str) -> Any:
+            *values, commission = given[name]
+            return order.order_of(*values, int(commission != 0), self.page.policy)
+
+        return sorted(given, key=key)
+
     def rankings(self, given: Any) -> Any:
         ranked, _ = self.page.rank(
             given["query"],

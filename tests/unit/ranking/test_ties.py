@@ -50,13 +50,11 @@ def test_each_part_of_a_seed_gives_another_shuffle() -> None:
     assert len(seeds) == 4
 
 
-def test_keys_order_by_score_then_commission_then_tie_then_id() -> None:
+def test_keys_order_by_rank_score_then_tie_then_id() -> None:
     keys = [
-        OrderKey(-9, 1, 8, 4),
-        OrderKey(-8, 0, 9, 9),
-        OrderKey(-8, 1, 1, 7),
-        OrderKey(-8, 1, 2, 1),
-        OrderKey(-8, 1, 2, 2),
+        OrderKey(-9, 8, 4),
+        OrderKey(-8, 1, 7),
+        OrderKey(-8, 2, 1),
+        OrderKey(-8, 2, 2),
     ]
-    assert sorted([keys[3], keys[1], keys[4], keys[0], keys[2]]) == keys
-    assert keys[0].score == 9
+    assert sorted([keys[3], keys[1], keys[0], keys[2]]) == keys

@@ -6,6 +6,7 @@ from operator import mul
 
 import msgspec
 
+from registry.ranking.rank_score import FIRST_PAGE
 from registry.ranking.ties import make_seed, tie_key
 from registry.records.packed_scores import WEIGHTS, ScoreColumns
 from registry.records.ranked_answer import AnswerRequest, RankedAnswer
@@ -14,7 +15,6 @@ from registry.sites.identifier import format_site_id, make_ulid
 AT = datetime(2026, 11, 22, 18, 4, 59, 123_456, tzinfo=UTC)
 SEED = make_seed(b"s" * 32, bytes(32), "")
 POLICY, SNAPSHOT = f"sha256:{'7' * 64}", f"sha256:{'0f' * 32}"
-FIRST_PAGE = (-(10**9), 0, 0, 0)
 
 
 def make_scores(count: int, *, seed: bytes = SEED, dice_seed: int = 1) -> ScoreColumns:

@@ -138,7 +138,7 @@ class History:
                     "id": request_id,
                     "nonce": "n",
                     "at": self.now.isoformat(),
-                    "after": ["-1000000000", "0", "0", "0"],
+                    "after": disclose.get("after", ["-1000000000", "0", "0", "0"]),
                 },
                 "scores": scores,
                 **({"answer": answer} if self.version > 1 else {}),

@@ -144,7 +144,7 @@ def beyond(scores):
     [
         (lowered, "the total is"),
         (raised_total, "the total is"),
-        (swapped, "scores higher than"),
+        (swapped, "ranks higher than"),
         (other_tie, "the tie key is"),
         (beyond, "a factor outside"),
         (better, "the quality is 7000, not 7070"),
@@ -169,9 +169,10 @@ def test_an_order_of_other_sites_differs():
     assert "the scored sites are not those of the order" in output.differences
 
 
-def equals(sites, tier=1):
+def equals(sites, tier=1, relevance=4000):
     seed = seed_at(NOON)
-    return [scored(site, (4000, 5000, 5000, 7000, 2000), seed, tier) for site in sites]
+    factors = (relevance, 5000, 5000, 7000, 2000)
+    return [scored(site, factors, seed, tier) for site in sites]
 
 
 def by_tie(scores):
@@ -181,8 +182,40 @@ def by_tie(scores):
 def test_equals_stand_in_two_groups_by_commission():
     free, others = by_tie(equals(range(5), 0)), by_tie(equals(range(5, 10)))
     assert again(*ranked(scores=free + others)).differences == ()
-    differences = again(*ranked(scores=others + free)).differences
-    assert "comes before its equal" in differences[0]
+    (difference,) = again(*ranked(scores=others + free)).differences
+    assert "ranks higher than" in difference
+
+
+def policy_without(*names):
+    members = json.loads(POLICY_TEXT)
+    return json.dumps({name: members[name] for name in members.keys() - {*names}})
+
+
+def test_equals_as_shown_stand_by_commission_and_by_older_policies_by_score():
+    """46.04 and 46.00 points, 40.1% and 40% of relevance: 46.0 and 40% to people."""
+    shown_as_equal = [*equals([1], 0), *equals([2], relevance=4010)]
+    by_score = shown_as_equal[::-1]
+    older = policy_without("shown_score_step", "shown_factor_step_bp")
+    for scores, policy, fits in (
+        (shown_as_equal, POLICY_TEXT, True),
+        (by_score, POLICY_TEXT, False),
+        (shown_as_equal, older, False),
+        (by_score, older, True),
+    ):
+        differences = again(*ranked(scores=scores), policy=policy).differences
+        assert (differences == ()) is fits
+
+
+def test_a_later_page_stands_behind_the_last_row_of_the_one_before():
+    first, second = equals([1], 0), equals([2], relevance=4010)
+    after = [-second[0]["score"], 1, int(second[0]["tie"], 16), 2, 4010, 7000]
+    for scores, before, fits in (
+        (first, after, False),
+        (second, [-first[0]["score"], 0, 0, 1, 4000, 7000], True),
+    ):
+        request = [str(member) for member in before]
+        differences = again(*ranked(scores=scores, after=request)).differences
+        assert ("end of the page before" not in " ".join(differences)) is fits
 
 
 def test_a_reversed_tie_of_two_is_found():
@@ -207,17 +240,12 @@ def test_a_first_page_is_on_record_when_it_was_asked():
 
 def test_rankings_of_older_policies_are_computed_as_they_were_made():
     """Ties by the request's id, and tiers that show only as one fall of the keys."""
-    older = {
-        key: value
-        for key, value in json.loads(POLICY_TEXT).items()
-        if key != "tie_seed_form"
-    }
     seed = make_seed_by_id(secret_of(DAY), History().begin().ulid(), "n")
     factors = (4000, 5000, 5000, 7000, 2000)
     scores = by_tie([scored(site, factors, seed) for site in range(10)])
     for score in scores:
         del score["tier"]
-    text = json.dumps(older)
+    text = policy_without("tie_seed_form", "shown_score_step", "shown_factor_step_bp")
     for order in (scores, scores[5:] + scores[:5]):
         assert again(*ranked(scores=order), policy=text).differences == ()
     differences = again(*ranked(scores=scores[::-1]), policy=text).differences

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -27,6 +27,7 @@ def page(
             ResultSlot(
                 site_id=entry[0],
                 score=entry[1],
+                shown=(entry[1] // 10,),
                 behind=entry[2] if len(entry) > 2 else (),
             )
             for entry in places
@@ -137,6 +138,37 @@ def test_a_trial_fails_only_where_what_has_to_hold_does_not(
     holds: Holds, after: Page, changed: set[int], *, expected: bool
 ) -> None:
     assert is_violated(holds, BEFORE, after, changed) is expected
+
+
+def shown_alike(*order: int, scores: Mapping[int, int]) -> Page:
+    """A page of sites that are all shown with the same values."""
+    return page(*((site_id, scores[site_id]) for site_id in order), whole=False)
+
+
+@pytest.mark.parametrize(
+    ("holds", "after", "scores", "expected"),
+    [
+        pytest.param("shown_identical", (2, 1), {}, False, id="equals as shown"),
+        pytest.param("shown_identical", (2, 3), {}, False, id="one of them leaves"),
+        pytest.param("scores_identical", (2, 1), {}, True, id="other scores by rank"),
+        pytest.param("shown_identical", (1, 2), {1: 68}, True, id="another score"),
+        pytest.param("shown_identical", (1, 4), {}, True, id="another shown score"),
+        pytest.param("not_lower", (2, 3), {}, False, id="behind others shown as it is"),
+        pytest.param("not_lower", (2, 1), {1: 68}, True, id="lower, as shown the same"),
+        pytest.param(
+            "not_lower", (2, 4), {}, True, id="behind one that is shown lower"
+        ),
+    ],
+)
+def test_what_is_shown_as_equal_may_take_turns(
+    holds: Holds, after: tuple[int, ...], scores: dict[int, int], *, expected: bool
+) -> None:
+    before = {1: 69, 2: 62, 3: 61, 4: 59}
+    pages = (
+        shown_alike(1, 2, scores=before),
+        shown_alike(*after, scores=before | scores),
+    )
+    assert is_violated(holds, *pages, {1}) is expected
 
 
 def test_equals_at_the_edge_of_a_page_may_take_turns() -> None:

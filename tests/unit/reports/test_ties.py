@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from registry.ranking.rank_score import SHOWN
 from registry.ranking.ties import make_seed, tie_key
 from registry.reports.metrics.tie_audit import (
     TIES,
@@ -115,19 +116,27 @@ def scored(*lists, tiers=None):
 def test_runs_are_neighbours_of_one_ranking_score_and_tier():
     lists = ([(0, 9), (1, 9), (2, 9), (3, 5)], [(3, 5), (0, 5)], [(2, 1), (1, 1)])
     rows = scored(*lists, tiers=[0, 0, 1, 1, 1, 0, 1, 0])
-    runs = tied_runs(rows, rows.factors[:, 0])
+    runs = tied_runs(rows, rows.factors[:, 0], SHOWN)
     assert runs.sites.tolist() == [0, 1]
     assert runs.lengths.tolist() == [2]
     rows = scored(*lists)
-    same = tied_runs(rows, rows.factors[:, 0])
+    same = tied_runs(rows, rows.factors[:, 0], SHOWN)
     assert same.lengths.tolist() == [3, 2, 2]
     assert same.positions.tolist() == [0, 1, 2, 0, 1, 0, 1]
+
+
+def test_sites_of_one_score_that_show_another_relevance_or_quality_are_no_tie():
+    """The ranker parts them by what is shown, which is no lot."""
+    rows = scored([(0, 149), (1, 150), (2, 152)], [(3, 1), (4, 1), (5, 1)])
+    rows.factors[3:, 3] = [51, 50, 49]
+    runs = tied_runs(rows, np.zeros(6, np.int64), SHOWN)
+    assert runs.sites.tolist() == [1, 2, 3, 4]
 
 
 def test_ties_of_rankings_that_do_not_state_the_tier_are_left_out():
     unknown = [TIER_UNKNOWN] * 2
     rows = scored([(0, 9), (1, 9)], [(2, 1), (1, 1)], tiers=[*unknown, 1, 1])
-    assert tied_runs(rows, rows.factors[:, 0]).sites.tolist() == [2, 1]
+    assert tied_runs(rows, rows.factors[:, 0], SHOWN).sites.tolist() == [2, 1]
 
 
 def make_runs(rng, count, favoured=None):

@@ -71,7 +71,9 @@ def ranked(best: str) -> RankedSite:
         FreshnessFacts(days_since_change=1, changed_at=now),
     )
     return RankedSite(
-        order_key=OrderKey(-factors.score(P), 0, 1, 1),
+        order_key=OrderKey(-1, 1, 1),
+        score=factors.score(P),
+        commission_tier=0,
         factors=factors,
         explanation=explain(factors, facts, P),
         sharing=(),

@@ -190,7 +190,7 @@ LEAKS = {
         shrunk_by_probes, reproduced="the quality is"
     ),
     "d commission before the score": Leak(
-        ranker=commission_first, reproduced="scores higher than"
+        ranker=commission_first, reproduced="ranks higher than"
     ),
     "d2 depth for 0% commission": Leak(depth_for_zero, job="zero_commission"),
     "e row order breaks ties": Leak(ranker=row_order, reproduced="by its tie key"),
@@ -299,7 +299,7 @@ def _row(site: Any, seed: bytes) -> dict[str, Any]:
         "factors": [values[name] for name in FACTOR_NAMES],
         "score": site.score,
         "tie": f"{tie_key(seed, spelled):016x}",
-        "tier": site.order_key.commission_tier,
+        "tier": site.commission_tier,
         "probes": [
             probes.probes,
             probes.answers,

@@ -7,6 +7,7 @@ from registry.db.sites import listed_sites as sites
 from registry.interfaces.http.services import Services
 from registry.interfaces.rest.search.rankings import find_ranking
 from registry.ranking.explain import FACTOR_NAMES
+from registry.ranking.rank_score import SHOWN
 from registry.reports.row_types import camel
 from registry.sites.identifier import parse_site_id
 
@@ -60,7 +61,7 @@ def _points(row: Json, weights: Sequence[int]) -> Json:
         return {}
     rows = zip(_FACTORS, row["factors"], weights, strict=False)
     return {
-        "score": round(row["score"] / _POINT, 1),
+        "score": SHOWN.points(row["score"]),
         "contributions": {
             name: round(value * weight / _POINT, 1) for name, value, weight in rows
         },
