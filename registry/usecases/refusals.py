@@ -210,6 +210,14 @@ WINDOW_INVALID = ProblemType(
     "The window of the report is none",
     "Send from and to as RFC 3339 instants, from before to, at most 400 days apart.",
 )
+WINDOW_NOT_MONTHS = ProblemType(
+    "window_not_months",
+    "The window of a stranger's report is not whole months that are over",
+    "Send from and to as first instants of months in UTC, such as 2026-10-01T00:00:00Z, "
+    "or neither, for the month before this one. Shorter windows would tell what single "
+    "requests were about: only a known auditor, who signs, may ask for them, and "
+    "operators for their own at /v1/operators/self/report.",
+)
 WINDOW_DROPPED = ProblemType(
     "window_dropped",
     "The window begins in a month that the registry has dropped, once it was archived",

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Coroutine, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -227,19 +227,24 @@ def web_process(
             process.wait(10)
 
 
-@contextlib.contextmanager
-def signing_web(registry: RunningRegistry) -> Iterator[httpx.Client]:
+def signing_web(registry: RunningRegistry) -> AbstractContextManager[httpx.Client]:
     """A second web process beside, whose registry signs what it sends: it has webhooks."""
+    return public_web(registry, bot_auth=True)
+
+
+@contextlib.contextmanager
+def public_web(registry: RunningRegistry, **changes: Any) -> Iterator[httpx.Client]:
+    """A second web process beside, whose registry has a name. changes: of its settings."""
     port = free_port()
     settings = replace(
         registry.settings,
         port=port,
-        bot_auth=True,
         public_url="https://registry.example",
         log_name=registry.settings.log_origin,
+        **changes,
     )
     address = f"http://{settings.host}:{port}"
-    with web_process(settings, "signing.log"):
+    with web_process(settings, "public.log"):
         until_ready(address)
         with httpx.Client(base_url=address, timeout=60) as client:
             yield client

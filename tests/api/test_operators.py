@@ -27,7 +27,7 @@ from registry.usecases.operators.operator_access import LIFE_S
 from registry.usecases.reports.recent_reports import LIFE
 from tests.api import expect
 from tests.api.expect import Json
-from tests.api.running import AUDITOR, RunningRegistry
+from tests.api.running import AUDITOR, RunningRegistry, public_web
 
 ACCOUNT = {"name": "Meridian Assistants", "contact": "mailto:ops@meridian.example"}
 WANTED = {"q": "book a table for two", "city": "Amman"}
@@ -751,17 +751,48 @@ def test_who_signs_gets_the_report_of_all_made_anew(operator: Operator) -> None:
     assert rankings(operator.signing) > before
 
 
-def test_a_known_auditor_has_the_most_reports(registry: RunningRegistry) -> None:
-    auditor, other = Operator(registry), Operator(registry)
+@pytest.fixture(scope="module")
+def auditor(registry: RunningRegistry) -> Operator:
+    auditor = Operator(registry)
     auditor.key = AUDITOR.private
     auditor.id = public_key_of(auditor.key).kid
+    auditor.register()
+    return auditor
+
+
+def test_a_known_auditor_has_the_most_reports(
+    registry: RunningRegistry, auditor: Operator
+) -> None:
+    other = Operator(registry)
+    other.register()
     quotas = []
     for item in (other, auditor):
-        item.register()
         answer = registry.http.get("/v1/reports/fairness", auth=item.bearer)
         [quota] = re.findall(r";q=(\d+)", answer.headers["RateLimit-Policy"])
         quotas.append(int(quota))
     assert quotas == [1_200, 3_000], "a hundred times those of docs/limits.md"
+
+
+def test_strangers_of_a_public_registry_get_whole_months_alone(
+    operator: Operator, auditor: Operator
+) -> None:
+    """Else the report of a minute tells what the only request in it was about."""
+    minute = {"from": "2026-01-01T10:00:00Z", "to": "2026-01-01T10:01:00Z"}
+    months = {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
+    with public_web(operator.registry, allow_loopback=False, hosts_file=None) as http:
+        for auth in (None, operator.bearer):
+            refused = http.get("/v1/reports/fairness", params=minute, auth=auth)
+            expect.problem(refused, 400, "window_not_months")
+            answer = http.get("/v1/reports/fairness", params=months, auth=auth)
+            assert answer.status_code == 200, answer.text
+        by_auditor = http.get("/v1/reports/fairness", auth=auditor.bearer)
+        by_stranger = http.get("/v1/reports/fairness")
+        own = http.get("/v1/operators/self/report", params=minute, auth=operator.bearer)
+    assert by_auditor.json()["counts"]["rankings"] > 0
+    assert by_stranger.json()["counts"]["rankings"] == 0, (
+        "not the copy of the auditor's"
+    )
+    assert own.status_code == 200
 
 
 # --- secrets ---

@@ -1,7 +1,7 @@
 """The fairness report over recorded rankings, against a count by hand."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from operator import mul
 from typing import Any
 
@@ -19,7 +19,7 @@ from registry.reports.metrics.comparison import DIMENSIONS, Comparison
 from registry.reports.metrics.effective_weights import EFFECTIVE_WEIGHTS
 from registry.reports.model import FairnessReport
 from registry.sites.identifier import format_site_id
-from registry.usecases.reports.make_report import make_report, window_of
+from registry.usecases.reports.make_report import make_report, whole_months, window_of
 from registry.usecases.search.receipts import make_receipt
 from tests.db.rankings import make_ranking
 from tests.db.scene import NOON, Scene
@@ -241,9 +241,44 @@ async def test_report_of_an_operator_or_category_that_is_none_is_empty(
         (NOON, NOON - timedelta(days=1)),
         (NOON - timedelta(days=401), NOON),
         (NOON.replace(tzinfo=None), NOON),
+        (None, datetime(1, 1, 1, tzinfo=UTC)),
     ],
-    ids=["empty", "backwards", "too long", "without zone"],
+    ids=["empty", "backwards", "too long", "without zone", "before the calendar"],
 )
 def test_window_that_is_none_is_refused(start: Any, end: Any) -> None:
-    with pytest.raises(Refused, match="window_invalid"):
-        window_of(start, end, NOON)
+    for read in (window_of, whole_months):
+        with pytest.raises(Refused, match="window_invalid"):
+            read(start, end, NOON)
+
+
+JUNE, MAY, MARCH = (datetime(2026, month, 1, tzinfo=UTC) for month in (6, 5, 3))
+MID_JUNE = JUNE + timedelta(days=14)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "months"),
+    [
+        (None, None, (MAY, JUNE)),
+        (MARCH, None, (MARCH, JUNE)),
+        (None, MAY, (datetime(2026, 4, 1, tzinfo=UTC), MAY)),
+        (MARCH, MAY.astimezone(timezone(timedelta(hours=3))), (MARCH, MAY)),
+    ],
+    ids=["the last", "until now", "one before", "in another zone"],
+)
+def test_whole_months(start: Any, end: Any, months: Any) -> None:
+    assert whole_months(start, end, MID_JUNE) == months
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (MAY, MID_JUNE),
+        (JUNE, datetime(2026, 7, 1, tzinfo=UTC)),
+        (MAY, JUNE + timedelta(microseconds=1)),
+        (MAY + timedelta(days=1), JUNE),
+    ],
+    ids=["not over", "begun", "an instant more", "a day less"],
+)
+def test_what_is_no_whole_month_is_refused(start: Any, end: Any) -> None:
+    with pytest.raises(Refused, match="window_not_months"):
+        whole_months(start, end, MID_JUNE)

@@ -43,7 +43,7 @@ class Services:
     """The services of a process, one of each.
 
     api, auditor, eraser, labeller: engines of those roles. served: the log, as far as it is
-    published. origin: of this registry, `aud` of tokens.
+    published. origin: of this registry, `aud` of tokens. is_public: see `Settings`.
     log_vkey, promise_vkey: C2SP verifier keys; former_vkeys: of the log, before;
     auditors: of those whose word is put on record. web_key: behind cursors and receipts.
     refreshes: what the owner of each site may ask for. contact: of the operator, a
@@ -65,6 +65,7 @@ class Services:
     linter: Linter
     origin: str
     test_hosts: bool
+    is_public: bool
     log_vkey: str
     former_vkeys: tuple[str, ...]
     auditors: frozenset[str]

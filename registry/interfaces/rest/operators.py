@@ -29,6 +29,7 @@ from registry.interfaces.rest.reports.reports import (
     End,
     Start,
     hand_out_report,
+    parse_ends,
 )
 from registry.interfaces.rest.wire_model import WireModel
 from registry.reports.render.report_files import MEDIA_TYPES
@@ -194,7 +195,7 @@ async def get_own_report(
         request,
         services,
         asker=operator_id,
-        between=(start, end),
+        between=parse_ends(start, end),
         operator=operator_id,
         category=category,
         form=form,

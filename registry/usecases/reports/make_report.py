@@ -22,7 +22,12 @@ from registry.reports.build_report import RunJobs, build_report
 from registry.reports.former_categories import with_former_categories
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms, Window
-from registry.usecases.refusals import WINDOW_DROPPED, WINDOW_INVALID
+from registry.usecases.refusals import (
+    WINDOW_DROPPED,
+    WINDOW_INVALID,
+    WINDOW_NOT_MONTHS,
+)
+from registry.usecases.reports.calendar_months import midnight
 
 MAX_WINDOW = timedelta(days=400)
 DEFAULT_WINDOW = timedelta(days=30)
@@ -45,6 +50,28 @@ def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Wi
     if not timedelta() < end_at - start_at <= MAX_WINDOW:
         raise Refused(WINDOW_INVALID)
     return Window(start_at=start_at, end_at=end_at)
+
+
+def whole_months(
+    start: datetime | None, end: datetime | None, now: datetime
+) -> tuple[datetime, datetime]:
+    """Return a window of months that are over; without ends that of the last one.
+
+    Two windows that differ by less would tell what the requests between were about.
+    Raises: Refused.
+    """
+    this_month = midnight(now.date().replace(day=1))
+    window = window_of(start, end or this_month, now)
+    last_day = (window.end_at - timedelta(days=1)).date()
+    ends = (
+        window.start_at if start else midnight(last_day.replace(day=1)),
+        window.end_at,
+    )
+    if ends[1] > this_month or any(
+        instant != midnight(instant.date().replace(day=1)) for instant in ends
+    ):
+        raise Refused(WINDOW_NOT_MONTHS)
+    return ends
 
 
 @contextmanager

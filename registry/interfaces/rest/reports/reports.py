@@ -5,6 +5,7 @@ registry's promises, so that a file that was kept still says who told it.
 """
 
 import asyncio
+from datetime import datetime
 from typing import Annotated, Any
 
 from litestar import Response, get
@@ -24,9 +25,11 @@ from registry.records.record import ANONYMOUS
 from registry.reports.render import page
 from registry.reports.render.report_files import FORMAT, MEDIA_TYPES, Form
 from registry.usecases.refusals import REPORT_NOT_YOURS
-from registry.usecases.reports.make_report import make_report, window_of
+from registry.usecases.reports.make_report import make_report, whole_months, window_of
 from registry.usecases.reports.recent_reports import ReportRequest
 from registry.usecases.reports.report_queue import Lane
+
+Ends = tuple[datetime | None, datetime | None]
 
 INSTANT: dict[str, Any] = {"schema_extra": {"format": "date-time"}}
 NAME_MAX = 256
@@ -86,6 +89,9 @@ async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
 ) -> Response[bytes]:
     """The report of one operator is for it alone, at /v1/operators/self/report.
 
+    A registry that strangers reach gives them whole months that are over, and any window
+    to known auditors.
+
     Without a key it may be a minute old, and its window ends then. Who asks with an
     operator's key gets it made anew and waits before those who don't; a known auditor,
     who has registered his key as an operator's, before all.
@@ -93,14 +99,25 @@ async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
     if operator and operator != ANONYMOUS:
         raise Forbidden(REPORT_NOT_YOURS, pointer="operator")
     asker = await admit_asker(request, services, Kind.REPORT)
+    between = parse_ends(start, end)
+    if services.is_public and not services.limits.is_auditor(asker):
+        between = whole_months(*between, services.clock())
     return await hand_out_report(
         request,
         services,
         asker=asker,
-        between=(start, end),
+        between=between,
         operator=operator,
         category=category,
         form=form,
+    )
+
+
+def parse_ends(start: str | None, end: str | None) -> Ends:
+    """Return from and to of RFC 3339; None: open. Raises: Refused."""
+    return (
+        None if start is None else parse_instant(start, "from"),
+        None if end is None else parse_instant(end, "to"),
     )
 
 
@@ -109,12 +126,12 @@ async def hand_out_report(
     services: Services,
     *,
     asker: str | None,
-    between: tuple[str | None, str | None],
+    between: Ends,
     operator: str | None,
     category: str | None,
     form: Form | None,
 ) -> Response[bytes]:
-    """Answer with the report. between: from and to, RFC 3339. operator: None: all.
+    """Answer with the report. between: from and to; None: open. operator: None: all.
 
     asker: id of the operator who asks. Raises: Refused, Unavailable.
     """
@@ -123,8 +140,8 @@ async def hand_out_report(
     body = await _find_or_make(
         services,
         ReportRequest(
-            start=None if start is None else parse_instant(start, "from"),
-            end=None if end is None else parse_instant(end, "to"),
+            start=start,
+            end=end,
             operator=verify_text(operator or "", "operator", max_length=NAME_MAX),
             category=verify_text(category or "", "category", max_length=NAME_MAX),
             form=wanted,
