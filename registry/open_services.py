@@ -122,7 +122,6 @@ def _services(
         linter=_linter(settings, gazetteer, encoder),
         origin=settings.origin,
         test_hosts=settings.allow_loopback,
-        is_public=settings.is_public,
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,

@@ -141,11 +141,6 @@ class Settings(CrawlSettings):
         return self.public_url or f"http://{self.host}:{self.port}"
 
     @property
-    def is_public(self) -> bool:
-        """Whether strangers may ask it: it has a name, and is no development's."""
-        return bool(self.public_url) and not self.allow_loopback
-
-    @property
     def log_origin(self) -> str:
         """The log's name: its URL prefix without the scheme (C2SP tlog-tiles)."""
         return self.log_name or self.origin.partition("://")[2]

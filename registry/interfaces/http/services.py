@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
+from urllib.parse import urlsplit
 
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
@@ -11,6 +12,7 @@ from registry.identity.requests.web_bot_auth import SignatureAgent
 from registry.interfaces.http.limits import Limits
 from registry.interfaces.http.spare_room import SpareRoom
 from registry.interfaces.http.streams import StreamPlaces
+from registry.sites.addresses import is_loopback_host
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.served_log import ServedLog
@@ -43,7 +45,7 @@ class Services:
     """The services of a process, one of each.
 
     api, auditor, eraser, labeller: engines of those roles. served: the log, as far as it is
-    published. origin: of this registry, `aud` of tokens. is_public: see `Settings`.
+    published. origin: of this registry, `aud` of tokens.
     log_vkey, promise_vkey: C2SP verifier keys; former_vkeys: of the log, before;
     auditors: of those whose word is put on record. web_key: behind cursors and receipts.
     refreshes: what the owner of each site may ask for. contact: of the operator, a
@@ -65,7 +67,6 @@ class Services:
     linter: Linter
     origin: str
     test_hosts: bool
-    is_public: bool
     log_vkey: str
     former_vkeys: tuple[str, ...]
     auditors: frozenset[str]
@@ -80,6 +81,13 @@ class Services:
     refreshes: RefreshAllowance
     contact: str
     bot: Bot
+
+    @property
+    def is_public(self) -> bool:
+        """Strangers reach it: it is no development's, and known by another address."""
+        return not self.test_hosts and not is_loopback_host(
+            urlsplit(self.origin).hostname or ""
+        )
 
     @property
     def clock(self) -> Clock:
