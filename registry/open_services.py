@@ -125,9 +125,7 @@ def _services(
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,
-        counterfactuals=_counterfactuals(
-            auditor, gazetteer, searcher.follower, ids.clock
-        ),
+        counterfactuals=_counterfactuals(settings, auditor, searcher, ids.clock),
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
         ids=ids,
@@ -150,10 +148,11 @@ def _refresh_allowance(settings: Settings) -> RefreshAllowance:
 
 
 def _counterfactuals(
-    auditor: Engine, gazetteer: Gazetteer, follower: IndexFollower, clock: Clock
+    settings: Settings, auditor: Engine, searcher: Searcher, clock: Clock
 ) -> Counterfactuals:
+    gazetteer, follower = searcher.mentions.gazetteer, searcher.follower
     lister = Lister(
-        gazetteer=gazetteer, encoder=follower.encoder, policy=follower.policy
+        gazetteer, follower.encoder, follower.policy, settings.allow_loopback
     )
     return Counterfactuals(auditor, lister, follower, clock)
 

@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 
 # More threads of BLAS would spin beside serving, at the priority of the process.
@@ -31,19 +31,16 @@ from registry.db.engine.advisory_lock import (
 from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
-from registry.ranking.encoders.encoder import load_encoder
-from registry.ranking.policy import Policy
 from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
-from registry.sites.gazetteer import Gazetteer
 from registry.usecases.background import NICENESS
 from registry.usecases.ids import IdSource
 from registry.usecases.registration.drop_rejected import drop_rejected_statements
 from registry.usecases.reports.keep_exposure import ExposureKeeper
 from registry.usecases.reports.keep_report import Keeper
 from registry.usecases.reports.try_daily import DailyTrials
-from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.list_site import make_lister
 
 FIRST_LOOK = timedelta(minutes=2)
 """Time from its start, in which whatever starts beside it has the processor for itself."""
@@ -87,7 +84,9 @@ def _add_hourly_work(
     trials = DailyTrials(
         auditor=auditor,
         writer=writer,
-        make_lister=partial(make_lister, settings.policy),
+        make_lister=partial(
+            make_lister, settings.policy, allow_loopback=settings.allow_loopback
+        ),
         ids=ids,
         trials=settings.invariance_trials,
         hour=settings.invariance_hour,
@@ -108,14 +107,6 @@ def _add_hourly_work(
             misfire_grace_time=None,
             args=(writer, turn, work),
         )
-
-
-@cache
-def make_lister(policy: Policy) -> Lister:
-    """Make the lister, once and only when needed: it takes a second and memory."""
-    return Lister(
-        gazetteer=Gazetteer.load(), encoder=load_encoder(policy), policy=policy
-    )
 
 
 async def do_in_turn(

@@ -1,6 +1,7 @@
 """`audit counterfactual`: what an answer would be if one thing were otherwise."""
 
 import time
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -90,22 +91,16 @@ def _tell(answered: Json) -> None:
     console.print(
         f"{answered['shadow']} of {answered['listed']} listed sites were ranked"
     )
-    table = Table(box=None)
-    for heading in ("rank", "before", "score", "after", "score"):
-        table.add_column(heading)
-    before, after = (answered[name]["places"] for name in ("before", "after"))
-    for rank in range(min(MAX_SHOWN, max(len(before), len(after)))):
-        cells = [
-            cell
-            for places in (before, after)
-            for cell in _place(places, rank, answered["changed"])
+    changed = answered["changed"]
+    table = Table("rank", "before", "score", "after", "score", box=None)
+    before, after = (
+        [
+            (f"{row['siteId']}{' *' * (row['siteId'] in changed)}", str(row["score"]))
+            for row in answered[name]["places"][:MAX_SHOWN]
         ]
-        table.add_row(str(rank + 1), *cells)
+        for name in ("before", "after")
+    )
+    rows = zip_longest(before, after, fillvalue=("", ""))
+    for rank, (first, second) in enumerate(rows, start=1):
+        table.add_row(str(rank), *first, *second)
     console.print(table)
-
-
-def _place(places: list[Json], rank: int, changed: list[str]) -> tuple[str, str]:
-    if rank >= len(places):
-        return "", ""
-    site = places[rank]["siteId"]
-    return f"{site} *" if site in changed else site, str(places[rank]["score"])

@@ -219,11 +219,8 @@ async def say_label(
         site_id=site_id,
         stated_by=stated_by,
         now=now,
-        size=label.size,
-        independence=label.independence,
-        chain=label.chain,
-        commission_percent=label.commission_percent,
         source=source,
+        **asdict(label),
     )
 
 

@@ -5,7 +5,7 @@ lease; a crawler that died leaves a lease that runs out.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -132,12 +132,9 @@ async def settle(connection: Connection, leased: Webhook, **changed: Any) -> boo
 async def bury(connection: Connection, webhook_id: str, letter: DeadLetter) -> None:
     """Keep a dead letter, and the newest of those before."""
     values = {
+        **asdict(letter),
         "webhook_id": webhook_id,
-        "delivery_id": letter.delivery_id,
-        "body": letter.body,
         "problem": dict(letter.problem),
-        "attempts": letter.attempts,
-        "died_at": letter.died_at,
     }
     await connection.execute(
         insert(webhook_letter)

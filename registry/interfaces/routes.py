@@ -77,6 +77,7 @@ V1 = _without_options(
             exposure_routes.get_own_exposure,
             exposure_routes.list_exposure,
             invariance.list_invariance_runs,
+            invariance.get_trial_material,
             kept_reports.get_kept_report,
             kept_reports.list_reports,
             labels.get_disclosures,

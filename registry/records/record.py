@@ -196,10 +196,13 @@ def label_record(*, record_id: str, at: datetime, signed: SignedLabelling) -> Re
 
 
 def trials_commitment_record(
-    *, record_id: str, at: datetime, day: date, commitment: str
+    *, record_id: str, at: datetime, day: date, commitment: str, material: str
 ) -> Record:
-    """Invariance trials that are about to run. commitment: to their secret."""
-    members = {"day": day.isoformat(), "commitment": commitment}
+    """Invariance trials that are about to run.
+
+    commitment: to their secret. material: `sha256:…` of what they are made of.
+    """
+    members = {"day": day.isoformat(), "commitment": commitment, "material": material}
     return _record("trials", record_id, at, members)
 
 

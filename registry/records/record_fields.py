@@ -265,6 +265,7 @@ _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
     "seed": {"commitment": _is_hex_32, "secret": _is_hex_32},
     "trials": {
         "commitment": _is_hex_32,
+        "material": _is_digest,
         "secret": _is_hex_32,
         "snap": _is_token,
         "n": _is_natural,
@@ -333,6 +334,8 @@ def _check_trials(members: Members) -> None:
     results = {"secret", "snap", "n", "violations", "tallies"} & members.keys()
     if len(results) != (0 if "commitment" in members else 5):
         raise _fault("commitment", "trials are committed to, or told whole")
+    if "material" in members and results:
+        raise _fault("material", "it is committed to before")
 
 
 _RELATIONS: Mapping[Kind, Callable[[Members], None]] = {

@@ -16,6 +16,8 @@ from registry.reports.report_terms import Algorithm, Terms
 from registry.reports.row_types import Column
 
 VERSION = "fairness-report/3"
+_FIRST = ("version", "terms", "counts", "algorithm")
+_LAST = ("sentences", "definitions", "position_models", "breakdowns", "findings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +80,8 @@ class FairnessReport:
     def members(self) -> dict[str, object]:
         """Return the published members, in their order."""
         return {
-            "version": self.version,
-            "terms": self.terms,
-            "counts": self.counts,
-            "algorithm": self.algorithm,
+            **{name: getattr(self, name) for name in _FIRST},
             **{metric.name: self[metric] for metric in ITEMS},
-            "sentences": self.sentences,
-            "definitions": self.definitions,
-            "position_models": self.position_models,
-            "breakdowns": self.breakdowns,
-            "findings": self.findings,
+            **{name: getattr(self, name) for name in _LAST},
             **{metric.name: self[metric] for metric in FURTHER},
         }

@@ -51,6 +51,10 @@ class ShortEntry:
     trust_level: TrustLevel
 
 
+_SHOWN = ["name", "category", "commission_percent", "is_independent"]
+_SHOWN += ["direct_benefit", "trust_signatures"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteEntry:
     """A registered site; listed unless status, unlisted_for or moderated forbid it.
@@ -107,15 +111,10 @@ class SiteEntry:
         return ShortEntry(
             site_id=self.site_id,
             host=self.host,
-            name=site.name,
-            category=site.category,
             city=city,
             country=country,
             action_names=tuple(action.name for action in site.actions),
-            commission_percent=site.commission_percent,
-            is_independent=site.is_independent,
-            direct_benefit=site.direct_benefit,
-            trust_signatures=site.trust_signatures,
+            **{name: getattr(site, name) for name in _SHOWN},
             trust_level=self.trust_level,
         )
 

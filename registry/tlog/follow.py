@@ -93,20 +93,6 @@ def follow_log(
     )
 
 
-def read_log(
-    reading: Generator[str, bytes | None, FollowedLog],
-    fetch: Callable[[str], bytes | None],
-) -> FollowedLog:
-    """Drive a reading. fetch: returns the bytes at a path, None if there are none."""
-    try:
-        path = next(reading)
-        while True:
-            path = reading.send(fetch(path))
-    except StopIteration as done:
-        followed: FollowedLog = done.value
-        return followed
-
-
 def verify_head(
     data: bytes | None,
     log_key: VerifierKey,

@@ -261,6 +261,11 @@ EXPOSURE_NOT_KEPT = ProblemType(
     "The exposure of this day is not told",
     "GET /v1/exposure lists the days; each is told ten minutes after its end, in UTC.",
 )
+TRIALS_NOT_KEPT = ProblemType(
+    "trials_not_kept",
+    "What this day's trials are made of is not kept",
+    "GET /v1/invariance lists the runs; their material is kept for 31 days.",
+)
 LOG_BUSY = ProblemType(
     "log_busy",
     "The answer could not be put on record, so it was not given",

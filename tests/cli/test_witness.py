@@ -22,10 +22,11 @@ from registry.cli.witness.run_witness import follow_logs
 from registry.cli.witness.witness_app import MAX_BODY_BYTES, answer
 from registry.cli.witness.witness_state import WitnessState
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint, verify_checkpoint
-from registry.tlog.merkle import consistency_proof, leaf_hash, tree_root
+from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from registry.tlog.witness import SIZE_TYPE, format_add_checkpoint
 from tests.cli.audited import serving
+from tests.unit.tlog.proofs import consistency_proof
 
 SEEN, NEXT = 5, 9
 

@@ -14,16 +14,20 @@ from typing import Any
 import httpx
 
 from registry.client.statements import sign_request
+from registry.db.engine.engines import Role, open_engine
+from registry.db.reports.invariance_runs import save_material
 from registry.identity import base64url
 from registry.identity.statements.jws import (
     OPERATOR_TYP,
     OWN_EXPOSURE_TYP,
     sign_compact,
 )
+from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.attestation import Rescoring, attest
 from registry.records.counterfactual import Inquiry
 from registry.sites.label import Label
 from registry.tlog.note import format_vkey
+from registry.usecases.reports.shadow import TrialMaterial
 from registry.usecases.sites.list_site import Lister
 from tests.api.running import AUDITOR, UNLISTED, RunningRegistry
 from tests.api.test_counterfactual import body_of
@@ -59,6 +63,13 @@ async def prepare(registry: RunningRegistry, lister: Lister | None = None) -> No
     """Keep what only time makes: reports, a day's exposure, and trials by a lister."""
     await keep_reports(registry, lister, TRIALS)
     await keep_exposure(registry)
+    material = TrialMaterial(
+        at=0, policy=DEFAULT_POLICY.digest, trials=TRIALS, rankings=(), sites=()
+    )
+    writer = open_engine(registry.settings.database_url, Role.REPORTER)
+    async with writer.begin() as connection:
+        await save_material(connection, DAY, material.body)
+    await writer.dispose()
 
 
 class ExampleCalls:
@@ -102,6 +113,7 @@ class ExampleCalls:
                 parameters={"category": "restaurant", "form": "csv"}, accept="text/csv"
             ),
             "listInvarianceRuns": ExampleCall(parameters={"limit": 1}),
+            "getTrialMaterial": ExampleCall(parameters={"day": DAY.isoformat()}),
             "listExposure": ExampleCall(parameters={"limit": 1}),
             "getExposure": ExampleCall(parameters={"day": DAY.isoformat()}),
         }

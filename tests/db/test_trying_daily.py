@@ -16,6 +16,7 @@ from registry.db.reports import invariance_runs
 from registry.db.schema.tables import pending
 from registry.interfaces.http.watched import Watched
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.records.canonical import digest_of
 from registry.records.record import parse_record
 from registry.records.seed import commit_secret
 from registry.reports.invariance import PERTURBATIONS
@@ -51,7 +52,8 @@ async def town(scene: Scene, owner: Engine, clock: Clock, joined: list[int]) -> 
     async with owner.begin() as connection:
         guard = "ALTER TABLE audit.invariance_run {} TRIGGER append_only"
         await connection.execute(text(guard.format("DISABLE")))
-        await connection.execute(text("TRUNCATE audit.invariance_run"))
+        for table in ("invariance_run", "trial_material"):
+            await connection.execute(text(f"TRUNCATE audit.{table}"))
         await connection.execute(text(guard.format("ENABLE ALWAYS")))
 
 
@@ -120,6 +122,9 @@ async def test_trials_are_committed_to_before_they_run_and_told_after(
         rows = await connection.execute(kind.order_by(pending.c.position))
     commitment, result = map(parse_record, rows.scalars().all()[-2:])
     assert commitment["commitment"] == commit_secret(secret_of(DAY))
+    async with scene.api.connect() as connection:
+        material = await invariance_runs.find_material(connection, DAY)
+    assert commitment["material"] == digest_of(material)
     assert (result["n"], result["violations"]) == (TRIALS, 0)
     assert (result["secret"], result["snap"]) == (
         secret_of(DAY).hex(),

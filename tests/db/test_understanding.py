@@ -12,10 +12,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from registry.errors import Refused
 from registry.identity.keys.private_keys import public_key_of
 from registry.identity.statements.declarations import Declarations
-from registry.identity.statements.document_signature import sign_document, sign_envelope
+from registry.identity.statements.document_signature import sign_document
 from registry.identity.statements.registration import DocumentClaim
 from registry.sites.site import LocationClaim
 from tests.db.scene import NOON, body_of, new_host, understood, wab
+from tests.unit.identity.envelopes import sign_envelope
 
 HOST = new_host()
 URL = f"https://{HOST.name}/agent-bridge.json"

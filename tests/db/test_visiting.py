@@ -19,7 +19,6 @@ from registry.db.sites.documents import StoredDocument
 from registry.identity.keys.jwk import jwks_document
 from registry.identity.keys.key_source import KEY_SET_PATH
 from registry.identity.keys.public_keys import PublicKey
-from registry.identity.statements.document_signature import sign_envelope
 from registry.ranking.profile import Profile, parse_profile
 from registry.sites.change_history import NEVER_VISITED
 from tests.crawler.net import HonestSite, Net, Page
@@ -31,6 +30,7 @@ from tests.db.scene import (
     wab,
     with_commands,
 )
+from tests.unit.identity.envelopes import sign_envelope
 
 DOCUMENT = "/agent-bridge.json"
 BROKEN = Page(b"", status="503 Service Unavailable")

@@ -94,8 +94,7 @@ class ProfileChecks:
         """Return the maker under a policy; None if it is of another release."""
         policy = BY_DIGEST.get(digest)
         if digest not in self._makers and policy is not None:
-            encoder = load_encoder(policy)
-            self.use(Lister(gazetteer=self.gazetteer, encoder=encoder, policy=policy))
+            self.use(Lister(self.gazetteer, load_encoder(policy), policy))
         return self._makers.get(digest)
 
     def use(self, lister: Lister, pause_s: float = PAUSE_S) -> None:

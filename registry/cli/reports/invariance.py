@@ -5,20 +5,17 @@ import asyncio
 import click
 import msgspec
 from rich.progress import Progress
-from rich.table import Table
 
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.database import database_or_exit, reached_database
 from registry.db.engine.engines import Role, engine_at
-from registry.ranking.encoders.encoder import load_encoder
-from registry.reports.invariance import HOLDS, PERTURBATIONS, InvarianceResult
+from registry.reports.invariance import HOLDS, PERTURBATION, InvarianceResult
 from registry.settings import Settings
-from registry.sites.gazetteer import Gazetteer
 from registry.terminal.output import console, errors, json_option, print_json
 from registry.usecases.ids import utc_now
-from registry.usecases.reports.shadow import cast_shadow
+from registry.usecases.reports.shadow import cast_shadow, read_trial_material
 from registry.usecases.reports.try_invariance import Shadow, try_invariance
-from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.list_site import make_lister
 
 
 @click.command()
@@ -36,7 +33,7 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
         reached_database(settings_or_exit()) as reached,
         database_or_exit("the database can't be read"),
     ):
-        shadow = asyncio.run(_read(reached))
+        shadow = asyncio.run(_read(reached, trials))
     with Progress(console=errors, transient=True) as progress:
         task = progress.add_task("Trials", total=trials)
         result = try_invariance(
@@ -48,44 +45,29 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
     if as_json:
         print_json(_members(result))
     else:
-        console.print(_table(result))
+        for tally in result.tallies:
+            row = PERTURBATION[tally.perturbation]
+            failed = f"{tally.violations} of {tally.trials} fail"
+            console.print(f"{row.changes}, so that {HOLDS[row.holds]}: {failed}")
         console.print(result.sentence, soft_wrap=True)
     if result.violations or not result.trials:
         raise SystemExit(1 if result.violations else 2)
 
 
-async def _read(settings: Settings) -> Shadow:
-    lister = Lister(
-        gazetteer=Gazetteer.load(),
-        encoder=load_encoder(settings.policy),
-        policy=settings.policy,
-    )
+async def _read(settings: Settings, trials: int) -> Shadow:
+    lister = make_lister(settings.policy, allow_loopback=settings.allow_loopback)
     async with (
         engine_at(settings.database_url, Role.AUDITOR, pool=1) as engine,
         engine.connect() as connection,
     ):
-        return await cast_shadow(connection, lister, utc_now())
+        material = await read_trial_material(connection, lister, utc_now(), trials)
+        return await cast_shadow(connection, material, lister)
 
 
 def _members(result: InvarianceResult) -> dict[str, object]:
-    members: dict[str, object] = msgspec.to_builtins(result)
+    names = ("trials", "violations", "sentence")
     return {
-        **members,
-        "trials": result.trials,
-        "violations": result.violations,
+        **msgspec.to_builtins(result),
+        **{name: getattr(result, name) for name in names},
         "rate_at_most": result.rate_at_most if result.trials else None,
-        "sentence": result.sentence,
     }
-
-
-def _table(result: InvarianceResult) -> Table:
-    table = Table(box=None)
-    for heading in ("otherwise", "so that", "trials", "violations"):
-        table.add_column(heading)
-    counted = {tally.perturbation: tally for tally in result.tallies}
-    for row in PERTURBATIONS:
-        tally = counted[row.name]
-        table.add_row(
-            row.changes, HOLDS[row.holds], str(tally.trials), str(tally.violations)
-        )
-    return table

@@ -14,6 +14,7 @@ from sqlalchemy import Row, insert, select, text
 
 from registry.db.engine.engines import Connection, DatabaseError
 from registry.db.engine.prepared import Prepared
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import checkpoint, entry, pending, tile_hash
 
 SEQUENCER_LOCK = 0x5EC0E4CE  # any constant; both sides of the advisory lock share it
@@ -173,9 +174,7 @@ async def latest_checkpoint(connection: Connection) -> StoredCheckpoint | None:
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         return None
-    return StoredCheckpoint(
-        size=row.size, root=row.root, note=row.note, published_at=row.published_at
-    )
+    return read_row(StoredCheckpoint, row)
 
 
 async def read_hashes(
@@ -240,10 +239,4 @@ async def count_records(connection: Connection) -> dict[str, int]:
 
 
 def _record(row: Row[Any]) -> AcceptedRecord:
-    return AcceptedRecord(
-        record_id=row.record_id,
-        kind=row.kind,
-        body=row.body,
-        leaf_hash=row.leaf_hash,
-        accepted_at=row.accepted_at,
-    )
+    return read_row(AcceptedRecord, row)

@@ -1,16 +1,29 @@
-"""SQL of the daily trials of invariance: what each run found, never changed."""
+"""SQL of the daily trials of invariance: what each was made of, and what it found."""
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.read_row import read_row
-from registry.db.schema.report_tables import invariance_run
+from registry.db.schema.report_tables import invariance_run, trial_material
 from registry.reports.invariance import InvarianceResult, TrialCount, Violation
+
+MATERIAL_STAYS = timedelta(days=31)
+
+
+_OF_RESULT = [
+    "generation",
+    "seed",
+    "queries",
+    "sites",
+    "trials",
+    "violations",
+    "rate_at_most",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,15 +42,9 @@ async def save_run(connection: Connection, run: InvarianceRun) -> bool:
     inserted = insert(invariance_run).values(
         day=run.day,
         finished_at=run.finished_at,
-        generation=result.generation,
         policy=result.policy_digest,
         code=run.code,
-        seed=result.seed,
-        queries=result.queries,
-        sites=result.sites,
-        trials=result.trials,
-        violations=result.violations,
-        rate_at_most=result.rate_at_most,
+        **{name: getattr(result, name) for name in _OF_RESULT},
         tallies=[asdict(tally) for tally in result.tallies],
         examples=[asdict(example) for example in result.examples],
     )
@@ -48,6 +55,19 @@ async def save_run(connection: Connection, run: InvarianceRun) -> bool:
 async def has_run(connection: Connection, day: date) -> bool:
     query = select(func.count()).where(invariance_run.c.day == day)
     return bool((await connection.execute(query)).scalar_one())
+
+
+async def save_material(connection: Connection, day: date, body: bytes) -> bool:
+    """Save a day's material, drop what is old; return False if the day has one."""
+    old = trial_material.c.day < day - MATERIAL_STAYS
+    await connection.execute(delete(trial_material).where(old))
+    inserted = insert(trial_material).values(day=day, body=body)
+    return bool((await connection.execute(inserted.on_conflict_do_nothing())).rowcount)
+
+
+async def find_material(connection: Connection, day: date) -> bytes | None:
+    query = select(trial_material.c.body).where(trial_material.c.day == day)
+    return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def list_runs(

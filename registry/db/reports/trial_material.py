@@ -30,10 +30,10 @@ class RecentRanking:
 LOGGED = (
     text("""
     SELECT record_id, query, location, filters, sampled FROM audit.ranking
-    WHERE record_id = :record_id
+    WHERE record_id IN :record_ids
 """)
     .columns(record_id=RecordId)
-    .bindparams(bindparam("record_id", type_=RecordId))
+    .bindparams(bindparam("record_ids", type_=RecordId, expanding=True))
 )
 
 # The ids of records begin with their time.
@@ -59,9 +59,12 @@ async def recent_rankings(connection: Connection, most: int) -> list[RecentRanki
     ]
 
 
-async def find_ranking(connection: Connection, record_id: str) -> RecentRanking | None:
-    row = (await connection.execute(LOGGED, {"record_id": record_id})).one_or_none()
-    return None if row is None else _recent_ranking(row)
+async def find_rankings(
+    connection: Connection, record_ids: Sequence[str]
+) -> dict[str, RecentRanking]:
+    """Return those that are there, by their ids."""
+    rows = await connection.execute(LOGGED, {"record_ids": record_ids})
+    return {row.record_id: _recent_ranking(row) for row in rows}
 
 
 def _recent_ranking(row: Row[Any]) -> RecentRanking:

@@ -53,6 +53,12 @@ invariance_run = audit_table(
     Column("examples", JSONB, nullable=False),
 )
 
+trial_material = audit_table(
+    "trial_material",
+    Column("day", Date, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
 exposure_day = audit_table(
     "exposure_day",
     Column("day", Date, primary_key=True),

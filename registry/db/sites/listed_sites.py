@@ -1,7 +1,7 @@
 """SQL of listed sites and their keys."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -263,32 +263,22 @@ async def count_listed(connection: Connection) -> int:
     return int(counted.scalar_one())
 
 
+_COLUMNS = [own.name for own in fields(SiteEntry) if own.name in site.c]
+
+
 async def save_site(
     connection: Connection | Gathered, entry: SiteEntry, declarations: dict[str, Any]
 ) -> None:
     """Write the whole entry; `change_xid` tells followers that it changed."""
     state = entry.place_state
     values = {
-        "site_id": entry.site_id,
-        "host": entry.host,
-        "registrable_domain": entry.registrable_domain,
-        "status": entry.status,
-        "seq": entry.seq,
+        **{name: getattr(entry, name) for name in _COLUMNS},
         "listing": _Listing(entry.site, conflicts=entry.conflicts, **state._asdict()),
         "declarations": declarations,
         "category": entry.site.category,
         "city": state.place.name if state.place else None,
         "country": state.place.country if state.place else None,
-        "conformance": entry.conformance,
-        "semantic_hash": entry.semantic_hash,
-        "registered_at": entry.registered_at,
-        "updated_at": entry.updated_at,
-        "changed_at": entry.changed_at,
-        "proved_at": entry.proved_at,
-        "proof_source": entry.proof_source,
         "failed_proofs": 0,
-        "unlisted_for": entry.unlisted_for,
-        "moderated": entry.moderated,
         "change_xid": CURRENT_XID,
     }
     await _SAVE_SITE(connection, **values)

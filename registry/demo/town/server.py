@@ -194,15 +194,12 @@ class Town:
         self.hosts_file.write_text("".join(lines), encoding="ascii")
 
 
+OF_MEMBER = ("host", "format", "category", "city", "country", "story", "proof")
+
+
 def _settle(member: Member, key: PrivateKey, directory: Path) -> TownSite:
     return TownSite(
-        host=member.host,
-        format=member.format,
-        category=member.category,
-        city=member.city,
-        country=member.country,
-        story=member.story,
-        proof=member.proof,
+        **{name: getattr(member, name) for name in OF_MEMBER},
         private_key=key,
         key_file=_write_key(key, directory / f"{member.host}.pem"),
         document_urls=(REGISTRY_URLS if member is REGISTRY else document_urls(member)),

@@ -102,16 +102,6 @@ def sign_document(
     return {**unsigned, "signature": signature}
 
 
-def sign_envelope(
-    payload: Mapping[str, JsonValue], key: Ed25519PrivateKey
-) -> dict[str, JsonValue]:
-    """Sign as kind B. payload: WAB's trust document with `expires_at`; sets `trust.pk`."""
-    trust: dict[str, JsonValue] = {"pk": _PREFIX + _base64(public_key_of(key).raw)}
-    signed: dict[str, JsonValue] = {**payload, "trust": trust}
-    signature = _PREFIX + _base64(sign(key, rfc8785.dumps(signed)))
-    return {"payload": signed, "signature": signature}
-
-
 def _verify_flat(
     document: Mapping[str, JsonValue],
     signature: Mapping[str, JsonValue],

@@ -100,14 +100,7 @@ def _size(members: object) -> int:
 
 def _forms(result: BriefResult) -> Iterator[CompactResult]:
     """Yield the forms of a result, the shortest first."""
-    whole = CompactResult(
-        site=result.site,
-        city=result.city,
-        score=result.score,
-        contributions=result.contributions,
-        why=result.why,
-        actions=tuple(map(_action, result.actions)),
-    )
+    whole = CompactResult.of(result, actions=tuple(map(_action, result.actions)))
     first = whole.actions[:1]
     short = tuple(msgspec.structs.replace(row, about="") for row in first)
     for actions in ((), short, first, whole.actions):
@@ -115,15 +108,7 @@ def _forms(result: BriefResult) -> Iterator[CompactResult]:
 
 
 def _action(row: Invocation) -> CompactAction:
-    return CompactAction(
-        call=signature(row),
-        about=row.about,
-        by=row.by,
-        method=row.method,
-        url=row.url,
-        operation=row.operation,
-        needs_login=row.needs_login,
-    )
+    return CompactAction.of(row, call=signature(row))
 
 
 def signature(row: Invocation) -> str:

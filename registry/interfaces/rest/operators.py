@@ -206,13 +206,11 @@ def _view(operator: StoredOperator, contact: Contact | None) -> OperatorView:
     declared = (
         DeclaredView(name=contact.name, contact=contact.contact) if contact else None
     )
-    return OperatorView(
+    return OperatorView.of(
+        operator,
         id=operator.operator_id,
         status="closed" if operator.closed_at else "active",
         key_thumbprint=operator.kid,
-        registered_at=operator.registered_at,
-        closed_at=operator.closed_at,
-        rankings=operator.rankings,
         declared=declared,
     )
 

@@ -155,12 +155,8 @@ async def get_dead_letters(
         rows = await subscriptions.dead_letters(connection, operator, webhook_id)
     return DeadLetterList(
         letters=tuple(
-            DeadLetterView(
-                id=row.delivery_id,
-                attempts=row.attempts,
-                died_at=row.died_at,
-                problem=WebhookProblem(**row.problem),
-                body=row.body,
+            DeadLetterView.of(
+                row, id=row.delivery_id, problem=WebhookProblem(**row.problem)
             )
             for row in rows
         )
@@ -216,13 +212,9 @@ async def _verify_seen(
 
 
 def _view(row: Webhook) -> WebhookView:
-    return WebhookView(
+    return WebhookView.of(
+        row,
         id=row.webhook_id,
-        url=row.url,
-        state=row.state,
-        created_at=row.created_at,
-        delivered_at=row.delivered_at,
-        failures=row.failures,
         problem=WebhookProblem(**row.problem) if row.problem else None,
         next_attempt_at=row.due_at if row.state != "suspended" else None,
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
 import msgspec
 
@@ -18,6 +18,12 @@ _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=[Z+-])")
 
 class WireModel(msgspec.Struct, rename="camel", kw_only=True):
     """Base of answers. Instants are told to the second: what is finer links to askers."""
+
+    @classmethod
+    def of(cls, source: Any, /, **other: Any) -> Self:
+        """Take the members of the same names from the source, and the others as given."""
+        names = [name for name in cls.__struct_fields__ if name not in other]
+        return cls(**{name: getattr(source, name) for name in names}, **other)
 
     def __post_init__(self) -> None:
         for name in _instants_of(type(self)):

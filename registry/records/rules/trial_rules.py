@@ -9,17 +9,20 @@ from registry.records.rules.conduct_state import ConductState
 def read_trials(state: ConductState, members: Members) -> str | None:
     """Take a record of trials into the state; return what is wrong, if anything.
 
-    A registry that stood still in the middle of a run commits to the same secret again.
+    A registry that stood still in the middle of a run commits to the same secret again,
+    and to the same material; the first commitments had none.
     """
     day, trials = str(members["day"]), state.trials
     if "commitment" in members:
-        commitment = str(members["commitment"])
+        bare = str(members["commitment"])
+        commitment = f"{bare} {members.get('material', '')!s}".rstrip()
         untold = [other for other, own in trials.items() if own and other < day]
-        if trials.setdefault(day, commitment) != commitment:
+        if trials.get(day, bare) not in {bare, commitment}:
             return f"the second commitment for {day}"
+        trials[day] = commitment
         state.trials = {own: trials[own] for own in trials if own not in untold}
         return f"the trials of {untold[0]} were never told" if untold else None
-    commitment = trials.get(day, "")
+    commitment = trials.get(day, "").partition(" ")[0]
     state.trials = {**trials, day: ""}
     secret = bytes.fromhex(str(members["secret"]))
     if sha256(secret).hexdigest() != commitment:

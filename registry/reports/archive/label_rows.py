@@ -6,6 +6,7 @@ auditors stand as they were signed, by their digests: the texts may have to go.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import date
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -62,7 +63,6 @@ def label_lines(
     """Yield lines in the order in which they are read: by site, then by author."""
     for site_id in sorted(labels):
         for statement in sorted(labels[site_id], key=attrgetter("stated_by")):
-            label = statement.label
             is_signed = statement.kind == AUDITOR
             yield {
                 "site_id": site_id,
@@ -70,10 +70,7 @@ def label_lines(
                 "told_at": format_naive(statement.stated_at),
                 "valid_from": format_naive(statement.valid_from),
                 "observed_on": statement.observed_on,
-                "size": label.size,
-                "independence": label.independence,
-                "chain": label.chain,
-                "commission_percent": label.commission_percent,
+                **asdict(statement.label),
                 "source": (
                     digest_source(statement.source) if is_signed else statement.source
                 ),

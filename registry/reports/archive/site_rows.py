@@ -32,12 +32,8 @@ def site_lines(disclosures: Iterable[SiteDisclosure]) -> Iterable[dict[str, obje
     for site in disclosures:
         at = site.registered_at
         yield {
+            **{name: getattr(site, name) for name in TYPES},
             "site_id": parse_site_id(site.site_id),
-            "size": site.size,
-            "independence": site.independence,
-            "commission_percent": site.commission_percent,
-            "domain": site.domain,
-            "category": site.category,
             "registered_at": None if at is None else format_naive(at),
         }
 

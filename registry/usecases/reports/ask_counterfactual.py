@@ -39,7 +39,12 @@ from registry.usecases.refusals import (
     SITE_UNKNOWN,
 )
 from registry.usecases.reports.perturb import Draw, TrialListing
-from registry.usecases.reports.shadow import maker_of, question_of, read_listings
+from registry.usecases.reports.shadow import (
+    listings_of,
+    maker_of,
+    question_of,
+    read_materials,
+)
 from registry.usecases.reports.shadow_index import JOINS, MOVES, ask, perturb
 from registry.usecases.reports.try_invariance import Question
 from registry.usecases.search.follow_index import IndexFollower
@@ -140,7 +145,8 @@ class Counterfactuals:
                 place = f"/sites/{changed.index(missing[0])}"
                 raise Refused(SITE_UNKNOWN, "the site is not listed", pointer=place)
             like = changed or list(stored)[:1]
-            listings = await read_listings(connection, like, now)
+            materials = await read_materials(connection, self._lister, like, now)
+        listings = listings_of(materials, self._lister)
         if not listings:
             raise Refused(PERTURBATION_UNFIT, "no site is listed", pointer="/sites")
         return _Shadow(
@@ -238,9 +244,10 @@ async def _question_of(
         return Question(
             ranking="", text=inquiry.query or "", cell=inquiry.cell, filters=filters
         )
-    answer = await invariance.find_ranking(connection, record_id_of(inquiry.ranking))
+    wanted = record_id_of(inquiry.ranking)
+    answer = (await invariance.find_rankings(connection, [wanted])).get(wanted)
     if answer is None:
         raise NotFound(RANKING_UNKNOWN, pointer="/ranking")
     if not answer.disclosures:
         raise Gone(RANKING_ERASED, pointer="/ranking")
-    return question_of(answer)
+    return question_of(wanted, answer.disclosures)

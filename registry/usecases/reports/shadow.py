@@ -1,31 +1,60 @@
-"""Listed sites and recent questions that invariance is tried with, for the auditor.
+"""Material of invariance trials: sites and questions, from the database or an outsider's.
 
-The queries are people's own: they are used here, and nothing keeps or tells them.
+The queries are people's own: they are used here, and nothing keeps or tells them. A
+listing is made of what an outsider can get of a site, so that he runs the same trials.
 """
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from registry.db import labels
+import msgspec
+
 from registry.db.engine.engines import Connection
-from registry.db.reports import trial_material as invariance
-from registry.db.reports.trial_material import RecentRanking
-from registry.db.sites import documents, probes
-from registry.db.sites import listed_sites as sites
-from registry.db.sites.documents import StoredDocument
+from registry.db.reports import trial_material
+from registry.errors import NotFound, RegistryError
 from registry.index.columns.filters import Filters
 from registry.ranking.profile import Profile
+from registry.records.canonical import digest_of
 from registry.records.disclosure import parse_disclosure
-from registry.reports.labels import UNTOLD
 from registry.usecases.reports.perturb import MakeProfile, TrialListing
 from registry.usecases.reports.try_invariance import Question, Shadow
-from registry.usecases.sites.declared import declarations_from
-from registry.usecases.sites.list_site import QUALITY_WINDOW, Lister, summarise_probes
-from registry.usecases.sites.parse_site import FetchedBody
+from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.profile_material import (
+    ProfileMaterial,
+    bodies_of,
+    entry_of,
+    figures_of,
+    read_material,
+)
 
 RANKINGS_MAX = 1_000
 SITES_MAX = 1_000
+BODIES_MAX = (
+    24 << 20
+)  # of all documents; a site with which they would be more is left out
+
+
+class TrialMaterial(msgspec.Struct, rename="camel", kw_only=True):
+    """Material of a day's trials, which the log commits to by its digest.
+
+    at: seconds since 1970. policy: its digest. trials: how many are to run. rankings:
+    ids of the records whose queries are asked, which are not here.
+    """
+
+    at: int
+    policy: str
+    trials: int
+    rankings: tuple[str, ...]
+    sites: tuple[ProfileMaterial, ...]
+
+    @property
+    def body(self) -> bytes:
+        return msgspec.json.encode(self)
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.body)
 
 
 def maker_of(lister: Lister) -> MakeProfile:
@@ -37,76 +66,107 @@ def maker_of(lister: Lister) -> MakeProfile:
     return make
 
 
-async def cast_shadow(
+async def read_trial_material(
     connection: Connection,
     lister: Lister,
     now: datetime,
+    trials: int,
     *,
     rankings: int = RANKINGS_MAX,
     most_sites: int = SITES_MAX,
-) -> Shadow:
+) -> TrialMaterial:
     """Sites that were eligible for the newest rankings, and others of all."""
-    recent = await invariance.recent_rankings(connection, rankings)
+    recent = await trial_material.recent_rankings(connection, rankings)
     wanted = list(
         dict.fromkeys(site_id for ranking in recent for site_id in ranking.eligible)
     )
-    ids = await invariance.listed_ids(connection, wanted, most_sites)
+    ids = await trial_material.listed_ids(connection, wanted, most_sites)
+    return TrialMaterial(
+        at=int(now.timestamp()),
+        policy=lister.policy.digest,
+        trials=trials,
+        rankings=tuple(ranking.record_id for ranking in recent),
+        sites=tuple(await read_materials(connection, lister, ids, now)),
+    )
+
+
+async def read_materials(
+    connection: Connection, lister: Lister, ids: Sequence[int], now: datetime
+) -> list[ProfileMaterial]:
+    materials, size = [], 0
+    for site_id in ids:
+        try:
+            material = await read_material(
+                connection, site_id, now, allow_loopback=lister.allow_loopback
+            )
+        except NotFound:  # it is listed no more
+            continue
+        own = sum(len(document.body) for document in material.documents)
+        if size + own <= BODIES_MAX:
+            materials.append(material)
+            size += own
+    return materials
+
+
+async def cast_shadow(
+    connection: Connection, material: TrialMaterial, lister: Lister
+) -> Shadow:
+    """Return the trials of a material, with the questions that are not erased."""
+    recent = await trial_material.find_rankings(connection, material.rankings)
+    questions = {
+        record_id: question_of(record_id, ranking.disclosures)
+        for record_id, ranking in recent.items()
+        if ranking.disclosures
+    }
+    return shadow_of(material, questions, lister)
+
+
+def shadow_of(
+    material: TrialMaterial, questions: Mapping[str, Question], lister: Lister
+) -> Shadow:
+    """Return the trials of a material. questions: those that are known, by ranking."""
     return Shadow(
-        listings=await read_listings(connection, ids, now),
-        questions=[question_of(ranking) for ranking in recent],
+        listings=listings_of(material.sites, lister),
+        questions=[questions.get(record_id) for record_id in material.rankings],
         make=maker_of(lister),
         encoder=lister.encoder,
         policy=lister.policy,
-        now=now,
+        now=datetime.fromtimestamp(material.at, UTC),
     )
 
 
-async def read_listings(
-    connection: Connection, site_ids: Sequence[int], now: datetime
+def listings_of(
+    materials: Iterable[ProfileMaterial], lister: Lister
 ) -> list[TrialListing]:
-    """Return listings in the order of their hosts."""
-    rows = await sites.find_sites(connection, site_ids)
-    hosts = sorted(site.host for site in rows.values())
-    declared = await sites.find_declared(connection, hosts)
-    stored = await documents.documents_of_sites(connection, site_ids)
-    probed = await probes.probes_of_sites(connection, site_ids, now - QUALITY_WINDOW)
-    counting = await labels.labels_at(connection, now, site_ids)
-    return [
-        TrialListing(
-            entry=entry,
-            formats=frozenset(document.format for document in stored[entry.site_id]),
-            probes=summarise_probes(probed[entry.site_id]),
-            documents=tuple(_body(document) for document in stored[entry.site_id]),
-            declarations=declarations_from(declarations),
-            size=counting.get(entry.site_id, UNTOLD).size or "unknown",
-            independence=counting.get(entry.site_id, UNTOLD).independence or "unknown",
-        )
-        for entry, declarations in (declared[host] for host in hosts)
-    ]
+    """Return the listings of those whose documents make a site still."""
+    listings = (_listing_of(material, lister) for material in materials)
+    return [listing for listing in listings if listing]
 
 
-def question_of(recent: RecentRanking) -> Question:
-    """Return the question of a ranking of which nothing is erased."""
+def _listing_of(material: ProfileMaterial, lister: Lister) -> TrialListing | None:
+    try:
+        entry, formats = entry_of(material, lister)
+        probes = next(figures_of(material))
+    except (RegistryError, ValueError, OverflowError, OSError):
+        return None
+    return TrialListing(
+        entry=entry,
+        formats=formats,
+        probes=probes,
+        documents=tuple(bodies_of(material)),
+        declarations=material.declared.declarations,
+    )
+
+
+def question_of(record_id: str, disclosures: Sequence[str]) -> Question:
+    """Return the question of a ranking. disclosures: with query, location, filters."""
     values: dict[str, Any] = {
         disclosure.name: disclosure.value
-        for disclosure in map(parse_disclosure, recent.disclosures)
+        for disclosure in map(parse_disclosure, disclosures)
     }
     return Question(
-        ranking=recent.record_id,
+        ranking=record_id,
         text=values["query"],
         cell=values["location"],
         filters=Filters.from_record(values["filters"]),
-    )
-
-
-def _body(stored: StoredDocument) -> FetchedBody:
-    return FetchedBody(
-        asked_url=stored.url,
-        url=stored.url,
-        is_page="html" in stored.content_type,
-        body=stored.body,
-        content_type=stored.content_type,
-        etag=stored.etag,
-        last_modified=stored.last_modified,
-        fetched_at=stored.fetched_at,
     )

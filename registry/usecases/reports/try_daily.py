@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 
+import msgspec
 import structlog
-from msgspec import to_builtins
 
 from registry.db.engine.engines import Engine
 from registry.db.reports import invariance_runs
@@ -24,7 +24,11 @@ from registry.reports.invariance import InvarianceResult
 from registry.usecases.background import in_background
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
-from registry.usecases.reports.shadow import cast_shadow
+from registry.usecases.reports.shadow import (
+    TrialMaterial,
+    cast_shadow,
+    read_trial_material,
+)
 from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
 
@@ -57,14 +61,18 @@ class DailyTrials:
         async with self.auditor.connect() as connection:
             if await invariance_runs.has_run(connection, now.date()):
                 return None
-            lister = await asyncio.to_thread(self.make_lister)
-            shadow = await cast_shadow(connection, lister, now)
-        if not shadow.listings or not shadow.questions:
-            return None
+            stored = await invariance_runs.find_material(connection, now.date())
+        lister = await asyncio.to_thread(self.make_lister)
         secret = self.secret_of(now.date())
-        await self._commit(now, secret)
-        seed = int.from_bytes(secret[:SEED_BYTES])
-        work = partial(try_invariance, shadow, trials=self.trials, seed=seed)
+        stored = stored or await self._commit(now, secret, lister)
+        if not stored:
+            return None
+        material = msgspec.json.decode(stored, type=TrialMaterial)
+        async with self.auditor.connect() as connection:
+            shadow = await cast_shadow(connection, material, lister)
+        work = partial(
+            try_invariance, shadow, trials=material.trials, seed=seed_of(secret)
+        )
         result = await in_background(work)
         run = InvarianceRun(
             day=now.date(),
@@ -80,16 +88,28 @@ class DailyTrials:
         _tell(result)
         return result
 
-    async def _commit(self, now: datetime, secret: bytes) -> None:
-        """Put the commitment on record, before anything is tried."""
+    async def _commit(self, now: datetime, secret: bytes, lister: Lister) -> bytes:
+        """Put on record what is going to be tried; b"" where there is nothing.
+
+        Whoever comes second, or again, tries what stands there already.
+        """
+        day = now.date()
+        async with self.auditor.connect() as connection:
+            material = await read_trial_material(connection, lister, now, self.trials)
+        if not material.sites or not material.rankings:
+            return b""
         record = trials_commitment_record(
             record_id=self.ids.ulid(),
             at=now,
-            day=now.date(),
+            day=day,
             commitment=commit_secret(secret),
+            material=material.digest,
         )
         async with self.writer.begin() as connection:
-            await accept_record(connection, record, now)
+            if await invariance_runs.save_material(connection, day, material.body):
+                await accept_record(connection, record, now)
+        async with self.auditor.connect() as connection:
+            return await invariance_runs.find_material(connection, day) or b""
 
     def _result_record(self, run: InvarianceRun, secret: bytes) -> Record:
         result = run.result
@@ -102,9 +122,16 @@ class DailyTrials:
                 "snap": result.generation,
                 "n": result.trials,
                 "violations": result.violations,
-                "tallies": digest_of(canonical_json(to_builtins(result.tallies))),
+                "tallies": digest_of(
+                    canonical_json(msgspec.to_builtins(result.tallies))
+                ),
             },
         )
+
+
+def seed_of(secret: bytes) -> int:
+    """Return the seed of a day's trials."""
+    return int.from_bytes(secret[:SEED_BYTES])
 
 
 def _tell(result: InvarianceResult) -> None:

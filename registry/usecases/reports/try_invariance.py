@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from random import Random
+from typing import cast
 
 from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
@@ -50,10 +51,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadow:
-    """Material of trials: listings, the maker of their profiles, and questions to them."""
+    """Material of trials: listings, the maker of their profiles, and questions to them.
+
+    questions: None for one that is not known, which is drawn as it would be and not asked.
+    """
 
     listings: Sequence[TrialListing]
-    questions: Sequence[Question]
+    questions: Sequence[Question | None]
     make: MakeProfile
     encoder: Encoder
     policy: Policy
@@ -96,7 +100,7 @@ class _Run:
         self._tried: set[int] = set()
 
     def result(self) -> InvarianceResult:
-        texts = {self._shadow.questions[number].text for number in self._tried}
+        texts = {self._question(number).text for number in self._tried}
         return InvarianceResult(
             tallies=tuple(self._tallies),
             examples=tuple(self._violations[:EXAMPLES]),
@@ -109,18 +113,19 @@ class _Run:
 
     def trials_of(self, perturbation: Perturbation, trials: int) -> Iterator[int]:
         """Yields how many were done, batch by batch."""
-        done, batch, before = 0, 0, len(self._violations)
+        done, tried, batch, before = 0, 0, 0, len(self._violations)
         while done < trials:
             rng = Random(f"{self._seed}/{perturbation.name}/{batch}")  # noqa: S311
             most = min(BATCH, trials - done, len(self._shadow.questions))
             numbers = rng.sample(range(len(self._shadow.questions)), most)
-            self._try(perturbation, numbers, rng)
-            done, batch = done + most, batch + 1
+            known = [number for number in numbers if self._shadow.questions[number]]
+            self._try(perturbation, known, rng)
+            done, tried, batch = done + most, tried + len(known), batch + 1
             yield most
         self._tallies.append(
             TrialCount(
                 perturbation=perturbation.name,
-                trials=done,
+                trials=tried,
                 violations=len(self._violations) - before,
             )
         )
@@ -133,7 +138,7 @@ class _Run:
         draw = Draw(rng, self._shadow.now, centroid_of(cell))
         perturbed = self._perturbed(perturbation.name, draw)
         for number in numbers:
-            question = self._shadow.questions[number]
+            question = self._question(number)
             at = cell if perturbation.name in MOVES else question.cell
             after = self._ask(perturbed.index, number, at).renamed(perturbed.former)
             before = self._answer(number, at)
@@ -182,7 +187,7 @@ class _Run:
 
     def _query(self, number: int) -> Query:
         if number not in self._queries:
-            question = self._shadow.questions[number]
+            question = self._question(number)
             self._queries[number] = prepare_query(
                 question.text,
                 self._shadow.encoder,
@@ -191,16 +196,15 @@ class _Run:
             )
         return self._queries[number]
 
+    def _question(self, number: int) -> Question:
+        """Return a question that is known."""
+        return cast("Question", self._shadow.questions[number])
+
     def _a_cell(self, rng: Random) -> str:
-        """Draw where somebody asked from, or else where some site is."""
-        cells = [
-            question.cell
-            for question in self._shadow.questions
-            if question.cell is not None
-        ]
+        """Draw where some site is, which does not depend on who asked."""
         places = [
             cell_of(listing.entry.place.point)
             for listing in self._shadow.listings
             if listing.entry.place is not None
         ]
-        return rng.choice(cells or places or [cell_of(Point(0, 0))])
+        return rng.choice(places or [cell_of(Point(0, 0))])

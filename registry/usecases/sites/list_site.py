@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import structlog
@@ -20,7 +21,7 @@ from registry.db.sites.probes import StoredProbe
 from registry.db.sites.profiles import StoredProfile
 from registry.formats.offer import last_change
 from registry.index.columns.features import features_of
-from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import (
     Profile,
@@ -74,13 +75,17 @@ class SiteUpdate:
     notices: Sequence[Notice] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Lister:
-    """Listing of sites, with tables that are loaded once a process."""
+    """Listing of sites, with tables that are loaded once a process.
+
+    allow_loopback: of a registry for development, for materials of its sites.
+    """
 
     gazetteer: Gazetteer
     encoder: Encoder
     policy: Policy
+    allow_loopback: bool = False
 
     def __post_init__(self) -> None:
         lexicon_of(self.encoder, self.policy)  # not in the middle of the first job
@@ -275,6 +280,13 @@ class Lister:
         subject = subject_of(entry, formats, figures)
         (profile,) = make_profiles([subject], encoder=self.encoder, policy=self.policy)
         return profile
+
+
+@cache
+def make_lister(policy: Policy, *, allow_loopback: bool = False) -> Lister:
+    """Make the lister of a policy, once: it takes a second and memory."""
+    gazetteer, encoder = Gazetteer.load(), load_encoder(policy)
+    return Lister(gazetteer, encoder, policy, allow_loopback)
 
 
 def stored_profiles(

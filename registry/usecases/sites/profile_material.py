@@ -157,12 +157,8 @@ def _move_material(move: PlaceMove | None) -> PlaceMaterial | None:
 
 
 def _declared(declarations: Declarations) -> DeclaredMaterial:
-    return DeclaredMaterial(
-        category=declarations.category,
-        location=declarations.location,
-        commission_percent=declarations.commission_percent,
-        is_independent=declarations.is_independent,
-    )
+    names = DeclaredMaterial.__struct_fields__
+    return DeclaredMaterial(**{name: getattr(declarations, name) for name in names})
 
 
 def _document(stored: StoredDocument | FetchedBody) -> DocumentMaterial:
@@ -182,8 +178,9 @@ def find_profile(
     A probe may have been counted since: the figures are tried as of each.
     Raises: RegistryError, ValueError where the material makes no profile.
     """
-    bare = _make(material, lister)
-    for figures in _figures(material):
+    entry, formats = entry_of(material, lister)
+    bare = lister.profile_of(entry, formats, ProbeFigures())
+    for figures in figures_of(material):
         factor = quality(figures, lister.policy)
         profile = replace(bare, probes=figures, quality=factor)
         if digest_profile(encode_profile(profile)) == digest:
@@ -191,7 +188,7 @@ def find_profile(
     return None
 
 
-def _figures(material: ProfileMaterial) -> Iterator[ProbeFigures]:
+def figures_of(material: ProfileMaterial) -> Iterator[ProbeFigures]:
     """Yield the figures as of each probe, the newest first, and of before any."""
     results = [
         StoredProbe(
@@ -205,9 +202,14 @@ def _figures(material: ProfileMaterial) -> Iterator[ProbeFigures]:
         yield summarise_probes(results[newest : newest + NEWEST])
 
 
-def _make(material: ProfileMaterial, lister: Lister) -> Profile:
-    """Make the profile as of before any probe."""
-    bodies = [_body(document) for document in material.documents]
+def entry_of(
+    material: ProfileMaterial, lister: Lister
+) -> tuple[SiteEntry, frozenset[str]]:
+    """Make the entry that a profile is made of, and the formats of its documents.
+
+    Raises: RegistryError, ValueError where the material makes none.
+    """
+    bodies = bodies_of(material)
     now = max(body.fetched_at for body in bodies)
     registrant = Registrant(
         site_url=f"https://{material.host}/",
@@ -234,8 +236,7 @@ def _make(material: ProfileMaterial, lister: Lister) -> Profile:
         proved_at=now,
         proof_source="",
     )
-    formats = {document.format for document in parsed.documents}
-    return lister.profile_of(entry, formats, ProbeFigures())
+    return entry, frozenset(document.format for document in parsed.documents)
 
 
 def _place_of(
@@ -260,17 +261,21 @@ def _place_of(
     return stated
 
 
-def _body(document: DocumentMaterial) -> FetchedBody:
-    return FetchedBody(
-        asked_url=document.url,
-        url=document.url,
-        is_page="html" in document.content_type,
-        body=document.body,
-        content_type=document.content_type,
-        etag=None,
-        last_modified=None,
-        fetched_at=_instant(document.fetched_at),
-    )
+def bodies_of(material: ProfileMaterial) -> list[FetchedBody]:
+    """Return the documents as they were fetched."""
+    return [
+        FetchedBody(
+            asked_url=document.url,
+            url=document.url,
+            is_page="html" in document.content_type,
+            body=document.body,
+            content_type=document.content_type,
+            etag=None,
+            last_modified=None,
+            fetched_at=_instant(document.fetched_at),
+        )
+        for document in material.documents
+    ]
 
 
 def _seconds(at: datetime) -> int:

@@ -15,10 +15,10 @@ from registry.identity.statements.document_signature import (
     Signed,
     Unsigned,
     sign_document,
-    sign_envelope,
     verify_document_signature,
 )
 from registry.strict_json import JsonValue, parse_json
+from tests.unit.identity.envelopes import sign_envelope
 from tests.unit.identity.fixed_keys import fixed_key
 
 HOST = "shop.example.com"

@@ -84,9 +84,10 @@ class History:
         secret = secret or secret_of(day)
         return self.log(seed_reveal_record(**self.head, day=day, secret=secret))
 
-    def commit_trials(self, day, secret=None):
+    def commit_trials(self, day, secret=None, material=b"material"):
         commitment = commit_secret(secret or secret_of(day))
-        members = {"day": day, "commitment": commitment}
+        digest = digest_of(material)
+        members = {"day": day, "commitment": commitment, "material": digest}
         return self.log(trials_commitment_record(**self.head, **members))
 
     def try_invariance(self, day, secret=None):

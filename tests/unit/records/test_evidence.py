@@ -10,9 +10,10 @@ from registry.records.evidence import Evidence, parse_evidence, verify_evidence
 from registry.records.promise import format_promise, sign_promise
 from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge
-from registry.tlog.merkle import consistency_proof, leaf_hash
+from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import NoteAlgorithm, Signer, cosign_text, format_vkey
 from tests.unit.records.history import NOON, History
+from tests.unit.tlog.proofs import consistency_proof
 
 
 def signer(name, algorithm=NoteAlgorithm.ED25519):

@@ -1,15 +1,18 @@
 import json
 from dataclasses import replace
 from datetime import date, timedelta
+from hashlib import sha256
 
 import msgspec
 import pytest
 
 from registry.records.attestation import attest
+from registry.records.canonical import digest_of
 from registry.records.record import moderation_record, rescore_record
 from registry.records.rules.conduct_state import ConductState, RuleBroken
 from registry.records.rules.log_rules import Conduct
 from registry.records.rules.seen_records import REMEMBERED_MIN
+from registry.records.rules.trial_rules import read_trials
 from registry.sites.identifier import format_site_id
 from tests.unit.records.history import DAY, NOON, History
 from tests.unit.records.test_attestation import PRIVATE, RESCORING
@@ -536,6 +539,7 @@ OTHER = b"o" * 32
         ([("try_invariance", 0)], False),
         ([("commit_trials", 0, OTHER), ("try_invariance", 0)], False),
         ([("commit_trials", 0), ("commit_trials", 0, OTHER)], False),
+        ([("commit_trials", 0), ("commit_trials", 0, None, b"other")], False),
         ([("commit_trials", 0), ("commit_trials", 1)], False),
         ([("commit_trials", 0), *[("try_invariance", 0)] * 2], False),
         (
@@ -551,3 +555,15 @@ def test_trials_are_committed_to_once_and_told_as_committed(steps, is_sound):
         getattr(history, name)(DAY + timedelta(days=days), *secret)
     codes = {code for code, _ in findings_in(history)}
     assert codes == (set() if is_sound else {"trials_unsound"})
+
+
+def test_a_commitment_of_before_is_made_again_with_its_material():
+    """Of an earlier release, that was ended in the middle of a run."""
+    state, day = ConductState(), {"day": "2026-11-20"}
+    bare = {**day, "commitment": sha256(OTHER).hexdigest()}
+    whole = {**bare, "material": digest_of(b"material")}
+    assert [read_trials(state, members) for members in (bare, whole, whole)] == [
+        None
+    ] * 3
+    assert read_trials(state, bare) == "the second commitment for 2026-11-20"
+    assert read_trials(state, {**day, "secret": OTHER.hex()}) is None

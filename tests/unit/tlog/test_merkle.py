@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from registry.tlog.merkle import (
     EMPTY_ROOT,
-    consistency_proof,
-    inclusion_proof,
     leaf_hash,
     node_hash,
     tree_root,
@@ -15,6 +13,7 @@ from registry.tlog.merkle import (
     verify_inclusion,
 )
 from registry.tlog.refusals import ProofInvalid
+from tests.unit.tlog.proofs import consistency_proof, inclusion_proof
 
 # The definitions of RFC 6962 section 2.1, word for word and as slow as they stand there.
 

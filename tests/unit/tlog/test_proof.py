@@ -5,12 +5,7 @@ from hypothesis import strategies as st
 from registry.errors import Refused
 from registry.tlog.checkpoint import sign_checkpoint
 from registry.tlog.edge import rebuild_edge
-from registry.tlog.merkle import (
-    consistency_proof,
-    inclusion_proof,
-    verify_consistency,
-    verify_inclusion,
-)
+from registry.tlog.merkle import verify_consistency, verify_inclusion
 from registry.tlog.proof import (
     LogProof,
     consistency_runs,
@@ -26,6 +21,7 @@ from registry.tlog.proof import (
 )
 from registry.tlog.refusals import ProofInvalid
 from registry.tlog.tiles import format_tile_path
+from tests.unit.tlog.proofs import consistency_proof, inclusion_proof
 
 
 @given(st.integers(1, 1_600), st.data())

@@ -95,29 +95,23 @@ def view_disclosures(
 
 
 def _view_counting(label: SiteLabel) -> CountingLabel:
-    return CountingLabel(
-        size=label.size,
-        independence=label.independence,
-        chain=label.chain,
+    return CountingLabel.of(
+        label,
         commission_rate=label.commission_percent,
         source=tuple(label.source.split()),
-        valid_from=label.valid_from,
     )
 
 
 def _view_statement(statement: LabelStatement) -> StatementView:
     label = statement.label
-    return StatementView(
+    return StatementView.of(
+        statement,
         size=label.size,
         independence=label.independence,
         chain=label.chain,
         commission_rate=label.commission_percent,
         by=statement.kind,
         auditor=statement.stated_by if statement.kind == AUDITOR else None,
-        source=statement.source,
-        observed_on=statement.observed_on,
-        stated_at=statement.stated_at,
-        valid_from=statement.valid_from,
     )
 
 

@@ -96,10 +96,5 @@ def _view(host: str, challenge: Challenge) -> ChallengeView:
         nonce=challenge.nonce,
         expires_at=challenge.expires_at,
         payload=dict(challenge.payload),
-        next_steps=tuple(
-            NextStepView(
-                method=step.method, where=step.where, put=step.put, how=step.how
-            )
-            for step in challenge.next_steps
-        ),
+        next_steps=tuple(NextStepView.of(step) for step in challenge.next_steps),
     )

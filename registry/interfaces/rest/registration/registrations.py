@@ -151,13 +151,8 @@ async def _find(services: Services, registration_id: str) -> Registration:
 
 
 def view_registration(registration: Registration) -> RegistrationView:
-    return RegistrationView(
+    return RegistrationView.of(
+        registration,
         id=registration.registration_id,
-        host=registration.host,
-        act=registration.act,
-        status=registration.status,
-        problems=registration.problems,
         status_url=f"/v1/registrations/{registration.registration_id}",
-        submitted_at=registration.submitted_at,
-        decided_at=registration.decided_at,
     )

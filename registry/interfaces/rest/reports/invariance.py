@@ -1,16 +1,21 @@
-"""GET /v1/invariance: what the daily trials of invariance result."""
+"""/v1/invariance: what the daily trials of invariance result, and what they are made of."""
 
 from datetime import date, datetime
+from typing import Any
 
-from litestar import get
+from litestar import Response, get
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath
 
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
+from registry.errors import NotFound
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.wire_model import WireModel
-from registry.reports.invariance import PERTURBATION
+from registry.reports.invariance import PERTURBATIONS, Violation
+from registry.usecases.refusals import TRIALS_NOT_KEPT
 
 RUNS: Listing[InvarianceRun, date] = Listing(
     purpose="invariance runs", place=date, place_of=lambda run: run.day
@@ -24,13 +29,6 @@ class TriedView(WireModel):
     expected: str | None
     trials: int
     violations: int
-
-
-class ViolationView(WireModel):
-    """ranking: id of the record whose query it was. The query is not told."""
-
-    perturbation: str
-    ranking: str
 
 
 class InvarianceRunView(WireModel):
@@ -51,7 +49,7 @@ class InvarianceRunView(WireModel):
     violations: int
     rate_at_most: float
     perturbations: tuple[TriedView, ...]
-    examples: tuple[ViolationView, ...]
+    examples: tuple[Violation, ...]
     sentence: str
 
 
@@ -80,37 +78,45 @@ async def list_invariance_runs(
     return InvariancePage(runs=tuple(map(_view, shown)), next_cursor=following)
 
 
+@get(
+    "/invariance/{day:str}",
+    operation_id="getTrialMaterial",
+    summary="The sites and the ids of the rankings that a day's trials are made of",
+    tags=["audit"],
+    responses={
+        **problems(404),
+        200: ResponseSpec(
+            dict[str, Any],
+            generate_examples=False,
+            description="`material` of the day's commitment in the log is the SHA-256 of "
+            "these bytes; its sites are as at /v1/profiles/{id}. What was asked is not "
+            "here",
+        ),
+    },
+)
+async def get_trial_material(day: FromPath[str], services: Injected) -> Response[Any]:
+    """Anybody runs the trials again with this and the disclosures of the rankings."""
+    try:
+        wanted = date.fromisoformat(day)
+    except ValueError as error:
+        raise NotFound(TRIALS_NOT_KEPT, str(error), pointer="day") from error
+    async with services.api.connect() as connection:
+        body = await invariance_runs.find_material(connection, wanted)
+    if body is None:
+        raise NotFound(TRIALS_NOT_KEPT, pointer="day")
+    return Response(body, media_type="application/json")
+
+
 def _view(run: InvarianceRun) -> InvarianceRunView:
     result = run.result
-    return InvarianceRunView(
+    expected = {row.name: row.holds for row in PERTURBATIONS}
+    return InvarianceRunView.of(
+        result,
         day=run.day,
         finished_at=run.finished_at,
-        generation=result.generation,
-        policy_digest=result.policy_digest,
         code_digest=run.code,
-        seed=result.seed,
-        queries=result.queries,
-        sites=result.sites,
-        trials=result.trials,
-        violations=result.violations,
-        rate_at_most=result.rate_at_most,
         perturbations=tuple(
-            TriedView(
-                perturbation=tally.perturbation,
-                expected=_expected(tally.perturbation),
-                trials=tally.trials,
-                violations=tally.violations,
-            )
+            TriedView.of(tally, expected=expected.get(tally.perturbation))
             for tally in result.tallies
         ),
-        examples=tuple(
-            ViolationView(perturbation=tally.perturbation, ranking=tally.ranking)
-            for tally in result.examples
-        ),
-        sentence=result.sentence,
     )
-
-
-def _expected(perturbation: str) -> str | None:
-    known = PERTURBATION.get(perturbation)
-    return known.holds if known else None

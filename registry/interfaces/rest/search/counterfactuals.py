@@ -143,17 +143,14 @@ def _inquiry_of(data: CounterfactualRequest) -> Inquiry:
 
 def _view(outcome: Counterfactual) -> CounterfactualView:
     perturbation = outcome.perturbation
-    return CounterfactualView(
+    return CounterfactualView.of(
+        outcome,
         perturbation=perturbation.name,
         changes=perturbation.changes,
         expected=perturbation.holds,
         expectation=HOLDS[perturbation.holds],
-        held=outcome.held,
         changed=tuple(map(format_site_id, outcome.changed)),
-        policy_digest=outcome.policy_digest,
         asked_at=outcome.at,
-        shadow=outcome.shadow,
-        listed=outcome.listed,
         before=_view_page(outcome.before),
         after=_view_page(outcome.after),
     )

@@ -208,11 +208,9 @@ async def read_history(services: Services) -> list[PolicyEpoch]:
 
 def _view_epoch(epoch: PolicyEpoch) -> PolicyEpochView:
     logged = epoch.policy
-    return PolicyEpochView(
-        digest=logged.digest,
+    return PolicyEpochView.of(
+        logged,
         name=epoch.name,
-        record_id=logged.record_id,
-        leaf_index=logged.leaf_index,
         recorded_at=to_minute(logged.accepted_at),
         effective_from=logged.published_at,
         code_digest=epoch.code_digest,
@@ -222,10 +220,4 @@ def _view_epoch(epoch: PolicyEpoch) -> PolicyEpochView:
 
 
 def _view_change(change: Change) -> ChangeView:
-    return ChangeView(
-        constant=change.constant,
-        before=change.before,
-        after=change.after,
-        added=change.added,
-        removed=change.removed,
-    )
+    return ChangeView.of(change)

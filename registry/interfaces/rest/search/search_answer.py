@@ -151,15 +151,12 @@ def view_answer(
     answer: Answer, *, receipt: str, place: PlaceView | None, next_cursor: str | None
 ) -> SearchAnswer:
     return SearchAnswer(
-        ranking=RankingView(
+        ranking=RankingView.of(
+            answer,
             id=receipt,
-            policy=answer.policy,
-            generated_at=answer.generated_at,
-            eligible=answer.eligible,
             eligible_is_exact=answer.is_exact,
             leaf_hash=answer.record.leaf_hash.hex(),
             promise=view_promise(answer.promise),
-            number=answer.number,
         ),
         results=answer.results,
         facets=dict(answer.facets),

@@ -257,31 +257,16 @@ def view_wab_entry(entry: SiteEntry) -> WabEntry:
 
 
 def _document_summary(document: "StoredDocument") -> DocumentSummary:
-    return DocumentSummary(
-        format=document.format,
-        url=document.url,
-        dialect=document.dialect,
-        conformance=document.conformance,
-        provenance=_provenance(document),
-        signature=document.signature,
-        fetched_at=document.fetched_at,
-    )
+    return DocumentSummary.of(document, provenance=_provenance(document))
 
 
 def _document(document: "StoredDocument") -> dict[str, Any]:
+    own = "format url version dialect conformance signature fetched_at"
+    names = f"{own} first_fetched_at retired_at deviations".split()
     return {
-        "format": document.format,
-        "url": document.url,
-        "version": document.version,
-        "dialect": document.dialect,
-        "conformance": document.conformance,
+        **{name: getattr(document, name) for name in names},
         "provenance": _provenance(document),
-        "signature": document.signature,
-        "fetched_at": document.fetched_at,
-        "first_fetched_at": document.first_fetched_at,
-        "retired_at": document.retired_at,
         "semantic_hash": "sha256:" + document.semantic_hash.hex(),
-        "deviations": document.deviations,
     }
 
 

@@ -110,14 +110,11 @@ class LintReport(WireModel):
 
 def view_report(report: Report) -> LintReport:
     document = report.document
-    return LintReport(
-        format=report.format,
+    return LintReport.of(
+        report,
         dialect=document.dialect if document else None,
         version=document.version if document else None,
-        conformance=report.conformance,
-        url=report.url,
         deviations=_deviations(report.deviations),
-        problem=report.problem,
         provenance=view_provenance(document.provenance) if document else None,
         references=document.references if document else (),
         links=tuple(
@@ -143,15 +140,10 @@ def _deviations(deviations: Iterable[Deviation]) -> tuple[DeviationView, ...]:
 
 def view_claims(site: Site) -> ClaimedSite:
     location = site.location
-    return ClaimedSite(
-        name=site.name,
-        description=site.description,
-        category=site.category,
+    return ClaimedSite.of(
+        site,
         url=site.url or None,
-        location=(
-            City(city=location.city, country=location.country) if location else None
-        ),
-        languages=site.languages,
+        location=location and City(city=location.city, country=location.country),
         permissions=dict(site.permissions),
         fairness_metrics=FairnessMetrics(
             commission_rate=site.commission_percent,

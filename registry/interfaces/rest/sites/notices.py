@@ -89,15 +89,11 @@ async def get_notices(
 
 def _view(stored: StoredNotice) -> NoticeView:
     notice = stored.notice
-    return NoticeView(
+    return NoticeView.of(
+        notice,
         id=str(stored.notice_id),
         noted_at=stored.noted_at,
-        code=notice.code,
         title=KINDS.get(notice.code, notice.code),
-        detail=notice.detail,
-        fix=notice.fix,
-        url=notice.url,
-        problem=notice.problem,
     )
 
 

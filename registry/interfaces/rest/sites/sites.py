@@ -202,14 +202,7 @@ async def get_quality(
         rows = await probes.probes_since(connection, entry.site_id, since, limit)
         outcomes = await tasks.outcomes_of(connection, entry.site_id)
     return QualityView(
-        probes=tuple(
-            ProbeView(
-                observed_at=probe.observed_at,
-                outcome=probe.outcome,
-                elapsed_ms=probe.elapsed_ms,
-            )
-            for probe in rows
-        ),
+        probes=tuple(ProbeView.of(probe) for probe in rows),
         last_outcomes={
             kind: outcome_to_second(outcome) for kind, outcome in outcomes.items()
         },
