@@ -13,6 +13,7 @@ from registry.db.sites.notices import StoredNotice
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest import wire_model as wire
+from registry.interfaces.rest.media_types import also_as
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.sites import atom
 from registry.interfaces.rest.sites.sites import find_registered
@@ -45,6 +46,7 @@ class NoticePage(wire.WireModel):
 @get(
     "/sites/{host:str}/notices",
     operation_id="getNotices",
+    operation_class=also_as(atom.MEDIA_TYPE),
     summary="What the owner of a site should know, the newest first",
     tags=["sites"],
     responses={
