@@ -150,8 +150,8 @@ class Town(History):
     def tell_trials(self, tallies):
         """Commit to trials of today, and log their results."""
         secret, day = sha256(b"trials").digest(), self.now.date()
-        commitment = commit_secret(secret)
-        self.log(trials_commitment_record(**self.head, day=day, commitment=commitment))
+        committed = {"commitment": commit_secret(secret), "material": digest_of(b"{}")}
+        self.log(trials_commitment_record(**self.head, day=day, **committed))
         result = {
             "snap": "snap",
             "n": sum(tally.trials for tally in tallies),
