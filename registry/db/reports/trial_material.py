@@ -10,26 +10,21 @@ from registry.db.engine.engines import Connection
 from registry.db.schema.column_types import RecordId
 from registry.db.schema.tables import site_profile
 from registry.records.packing import unpack_disclosure
-from registry.records.ranking_columns import unpack_sites
 
 DISCLOSED = ("query", "location", "filters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentRanking:
-    """disclosures: encoded (RFC 9901), of DISCLOSED; none where one of them is erased.
-
-    eligible: a sample of the sites.
-    """
+    """disclosures: encoded (RFC 9901), of DISCLOSED; none where one of them is erased."""
 
     record_id: str
     disclosures: tuple[str, ...]
-    eligible: tuple[int, ...]
 
 
 LOGGED = (
     text("""
-    SELECT record_id, query, location, filters, sampled FROM audit.ranking
+    SELECT record_id, query, location, filters FROM audit.ranking
     WHERE record_id IN :record_ids
 """)
     .columns(record_id=RecordId)
@@ -38,7 +33,7 @@ LOGGED = (
 
 # The ids of records begin with their time.
 RECENT = text("""
-    SELECT record_id, query, location, filters, sampled FROM audit.ranking
+    SELECT record_id, query, location, filters FROM audit.ranking
     WHERE query IS NOT NULL AND location IS NOT NULL AND filters IS NOT NULL
     ORDER BY record_id DESC LIMIT :most
 """).columns(record_id=RecordId)
@@ -48,7 +43,7 @@ LISTED = text("""
     SELECT p.site_id FROM registry.site_profile AS p
     LEFT JOIN unnest(CAST(:wanted AS bigint[])) AS w (site_id) USING (site_id)
     WHERE p.listed
-    ORDER BY w.site_id IS NULL, hashint8extended(p.site_id, 0) LIMIT :most
+    ORDER BY w.site_id IS NULL, hashint8extended(p.site_id, :seed) LIMIT :most
 """)
 
 
@@ -76,15 +71,15 @@ def _recent_ranking(row: Row[Any]) -> RecentRanking:
         disclosures=tuple(
             unpack_disclosure(name, value) for name, value in left.items()
         ),
-        eligible=unpack_sites(row.sampled),
     )
 
 
 async def listed_ids(
-    connection: Connection, wanted: Sequence[int], most: int
+    connection: Connection, wanted: Sequence[int], most: int, seed: int = 0
 ) -> list[int]:
-    """wanted: distinct ids."""
-    rows = await connection.execute(LISTED, {"wanted": list(wanted), "most": most})
+    """wanted: distinct ids. seed: of those that are drawn besides."""
+    limits = {"wanted": list(wanted), "most": most, "seed": seed}
+    rows = await connection.execute(LISTED, limits)
     return list(rows.scalars())
 
 

@@ -75,12 +75,13 @@ async def read_trial_material(
     rankings: int = RANKINGS_MAX,
     most_sites: int = SITES_MAX,
 ) -> TrialMaterial:
-    """Sites that were eligible for the newest rankings, and others of all."""
+    """The newest rankings, and sites that the day alone draws.
+
+    Strangers read the material: sites chosen for the rankings would tell of queries.
+    """
     recent = await trial_material.recent_rankings(connection, rankings)
-    wanted = list(
-        dict.fromkeys(site_id for ranking in recent for site_id in ranking.eligible)
-    )
-    ids = await trial_material.listed_ids(connection, wanted, most_sites)
+    day = now.toordinal()
+    ids = await trial_material.listed_ids(connection, (), most_sites, seed=day)
     return TrialMaterial(
         at=int(now.timestamp()),
         policy=lister.policy.digest,
