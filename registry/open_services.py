@@ -133,7 +133,9 @@ def _services(
         room=room,
         streams=StreamPlaces(),
         sockets=_sockets(settings),
-        refreshes=_refresh_allowance(settings),
+        refreshes=RefreshAllowance(
+            interval=timedelta(seconds=settings.refresh_interval_s)
+        ),
         contact=settings.contact,
         bot=_bot(settings),
     )
@@ -141,10 +143,6 @@ def _services(
 
 def _sockets(settings: Settings) -> StreamPlaces:
     return StreamPlaces(SOCKETS, round(SOCKETS_OF_CLIENT * _factor(settings)))
-
-
-def _refresh_allowance(settings: Settings) -> RefreshAllowance:
-    return RefreshAllowance(interval=timedelta(seconds=settings.refresh_interval_s))
 
 
 def _counterfactuals(

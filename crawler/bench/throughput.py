@@ -16,6 +16,7 @@ from crawler.bench.tls_sites import Crowd, crowd_of
 from registry.bench.scratch import (
     database_url,
     in_process,
+    postgres_cpu_s,
     scratch_folder,
     scratch_postgres,
 )
@@ -73,9 +74,9 @@ def _crawl(
 ) -> tuple[CpuEffort, float]:
     """Return the effort, and the CPU seconds of PostgreSQL beside it."""
     with _database_of(crowd) as server:
-        before_s = server.cpu_s()
+        before_s = postgres_cpu_s(server)
         ours = in_process(own_crawl.run, crowd, database_url(server), at_once, policy)
-        return ours, server.cpu_s() - before_s
+        return ours, postgres_cpu_s(server) - before_s
 
 
 def _ratio(ours: CpuEffort, other: CpuEffort) -> float:

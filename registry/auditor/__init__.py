@@ -16,6 +16,7 @@ COMMANDS = {
     "reproduce-report": "registry.auditor.reports.reproduce_report:reproduce_report",
     "verifier-key": "registry.auditor.auditor_key:verifier_key",
     "label": "registry.auditor.label_site:label",
+    "trials": "registry.auditor.rerun_trials:trials",
     "counterfactual": "registry.auditor.counterfactual:counterfactual",
     "kept-report": "registry.auditor.reports.kept_report:kept_report",
     "exposure": "registry.auditor.reports.added_exposure:exposure",

@@ -3,7 +3,7 @@
 The log is verified first, so that policy, seed and secret are those that stand in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -115,10 +115,10 @@ def reproduce(
         profiles = ProfileChecks(source, Gazetteer.load(), sample)
         again = _Again(entries, log.conduct, profiles)
         if disclosures:
-            held = _in_range(_lines(disclosures), first, last)
+            held = _in_range(read_held(disclosures), first, last)
         else:
             held = iter([await _ask(source, subjects[0])])
-        tally = _Tally()
+        tally = OutcomeTally()
         for ranking in held:
             result = await again.compute(ranking, leaf_hash)
             tally.add(ranking, result, as_json=as_json)
@@ -127,7 +127,7 @@ def reproduce(
     raise SystemExit(run_audit(url, work, as_json=as_json))
 
 
-class _Tally:
+class OutcomeTally:
     """Count the outcomes of many rankings."""
 
     def __init__(self) -> None:
@@ -154,7 +154,8 @@ class _Tally:
         word = "[red]differs[/]" if result.differences else "[green]the same[/]"
         word = f"{word}, as far as it was computed" if result.missing else word
         word = word if result.is_possible else "nothing to compute"
-        console.print(f"{shown(record_id)} at {ranking.leaf_index}: {word}")
+        at = "" if ranking.leaf_index is None else f" at {ranking.leaf_index}"
+        console.print(f"{shown(record_id)}{at}: {word}")
         console.print(f"  computed: {', '.join(result.checked) or 'nothing'}")
         for line in result.differences:
             console.print(f"  [red]difference[/]: {shown(line)}", soft_wrap=True)
@@ -192,7 +193,8 @@ async def _ask(source: LogSource, ranking_id: str) -> Held:
     return held
 
 
-def _lines(file: Any) -> Iterator[Held]:
+def read_held(file: Iterable[bytes]) -> Iterator[Held]:
+    """Yield the answers of a file. Raises: click.ClickException."""
     for number, line in enumerate(file, start=1):
         try:
             yield msgspec.json.decode(line, type=Held)

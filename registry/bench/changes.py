@@ -19,6 +19,7 @@ from typing import Any
 import click
 import psutil
 
+from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import (
@@ -44,7 +45,7 @@ from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.terms import stem
 from registry.settings import Settings
 from registry.sites.identifier import format_site_id
-from registry.terminal.output import json_option, tell, tell_figures
+from registry.terminal.output import json_option, tell
 from registry.usecases.sites.list_site import stored_profiles
 
 PORT = 8192

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from registry.terminal.output import json_option, tell_figures
+from registry.bench.figures import tell_figures
+from registry.terminal.output import json_option
 
 SUBJECTS = ("leases", "schedule", "tarpits", "throughput", "cold")
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from registry.bench.figures import tell_figures
 from registry.demo.requests import OTHERS, SHOWN, Request
 from registry.demo.town.documents.build_document import build_document, document_path
 from registry.demo.town.member import Member
@@ -31,7 +32,7 @@ from registry.sites.entry import SiteEntry
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.place import Point, cell_of
 from registry.sites.site import LocationClaim
-from registry.terminal.output import json_option, tell_figures
+from registry.terminal.output import json_option
 from registry.usecases.reports.perturb import MakeProfile, TrialListing
 from registry.usecases.reports.shadow import SITES_MAX, maker_of
 from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance

@@ -21,16 +21,22 @@ import psutil
 
 from registry import keyring
 from registry.bench import table_sizes
+from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies
 from registry.bench.log_writers import Shift, Written, joined, write_rankings
-from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.scratch import (
+    database_url,
+    postgres_cpu_s,
+    scratch_folder,
+    scratch_postgres,
+)
 from registry.bench.verification import measure_verification
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.log import entries as log
 from registry.db.schema.migrate import migrate
 from registry.settings import Settings, as_environment
-from registry.terminal.output import json_option, tell_figures
+from registry.terminal.output import json_option
 from registry.usecases.log.log_proofs import prove_leaf
 from registry.usecases.log.served_log import ServedLog
 
@@ -193,7 +199,7 @@ async def _cpu_of_shift(
 
 async def _pending(owner: Engine) -> int:
     async with owner.connect() as connection:
-        return await log.count_pending(connection)
+        return await table_sizes.count_pending(connection)
 
 
 async def _logged(owner: Engine) -> int:
@@ -204,7 +210,7 @@ async def _logged(owner: Engine) -> int:
 
 def _cpu_s(server: EmbeddedPostgres, publisher: int) -> dict[str, float]:
     times = psutil.Process(publisher).cpu_times()
-    return {"publisher": times.user + times.system, "postgres": server.cpu_s()}
+    return {"publisher": times.user + times.system, "postgres": postgres_cpu_s(server)}
 
 
 async def _table_figures(owner: Engine) -> dict[str, Any]:
@@ -214,7 +220,7 @@ async def _table_figures(owner: Engine) -> dict[str, Any]:
     """
     await table_sizes.sweep(owner)
     async with owner.connect() as connection:
-        count = (await log.count_records(connection))["ranking"]
+        count = (await table_sizes.count_records(connection))["ranking"]
         tables = await table_sizes.table_bytes(connection)
     queue = tables.pop(QUEUE)
     return {

@@ -15,6 +15,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
+from registry.bench.figures import tell_figures
 from registry.bench.kernel.effective import effective_weights
 from registry.bench.kernel.figures import (
     K,
@@ -38,7 +39,7 @@ from registry.index.segments.levels import make_level
 from registry.index.segments.segment import Segment
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.terminal.output import json_option, tell, tell_figures
+from registry.terminal.output import json_option, tell
 
 CUT = 1_000
 WEIGHED = 500  # requests by which effective weights are measured

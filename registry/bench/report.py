@@ -16,11 +16,13 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from registry.bench.figures import tell_figures
 from registry.bench.invariance import measure_invariance
 from registry.bench.report_worlds import measure_worlds
 from registry.bench.scratch import (
     database_url,
     in_process,
+    postgres_cpu_s,
     scratch_folder,
     scratch_postgres,
 )
@@ -41,7 +43,7 @@ from registry.ranking.policy import DEFAULT_POLICY
 from registry.reports.archive.reading import open_archive
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms, Window
-from registry.terminal.output import json_option, tell, tell_figures
+from registry.terminal.output import json_option, tell
 from registry.usecases.reports.archived_report import (
     report_of_archive,
     window_of_archive,
@@ -102,9 +104,9 @@ def report(
 
 def _measure(server: EmbeddedPostgres, rankings: int, sites: int) -> Figures:
     asyncio.run(_fill(database_url(server), rankings, sites))
-    server_before_s = server.cpu_s()
+    server_before_s = postgres_cpu_s(server)
     figures = in_process(report_once, database_url(server))
-    spent_s = server.cpu_s() - server_before_s
+    spent_s = postgres_cpu_s(server) - server_before_s
     return {**figures, "postgres_cpu_s": round(spent_s, 1)}
 
 

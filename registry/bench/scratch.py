@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+import psutil
 
 from registry.db.engine.embedded import DATABASE, EmbeddedPostgres, start_embedded
 
@@ -70,3 +72,18 @@ def in_process(
             for process in active_children():
                 process.terminate()
             raise
+
+
+def postgres_cpu_s(server: EmbeddedPostgres) -> float:
+    """Return the CPU seconds of PostgreSQL so far, closed connections included."""
+    postmaster = psutil.Process(server.pid)
+    times = [postmaster.cpu_times()]
+    times += [process.cpu_times() for process in postmaster.children()]
+    return sum(map(_spent_s, times))
+
+
+def _spent_s(times: Any) -> float:
+    spent: float = (
+        times.user + times.system + times.children_user + times.children_system
+    )
+    return spent

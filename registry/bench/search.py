@@ -18,8 +18,14 @@ import click
 import psutil
 
 from registry.bench import table_sizes
+from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies, drive
-from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.scratch import (
+    database_url,
+    postgres_cpu_s,
+    scratch_folder,
+    scratch_postgres,
+)
 from registry.bench.service import (
     LIMIT,
     UNLIMITED,
@@ -37,7 +43,7 @@ from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.log import entries as log
 from registry.observability import configure_logging
-from registry.terminal.output import json_option, tell, tell_figures
+from registry.terminal.output import json_option, tell
 
 PORT = 8191
 CHECKED = 50
@@ -229,7 +235,7 @@ class _CpuTimes:
 
     @classmethod
     def now(cls, server: EmbeddedPostgres) -> "_CpuTimes":
-        parts = {"load": _own_s(psutil.Process()), "postgres": server.cpu_s()}
+        parts = {"load": _own_s(psutil.Process()), "postgres": postgres_cpu_s(server)}
         for child in psutil.Process().children(recursive=True):
             name = _part_of(child)
             if name is not None:
@@ -281,7 +287,7 @@ async def drained(owner: Engine) -> float:
     started = time.perf_counter()
     while time.perf_counter() - started < DRAIN_S:
         async with owner.connect() as connection:
-            if not await log.count_pending(connection):
+            if not await log.more_pending_than(connection, 0):
                 break
         await asyncio.sleep(WATCH_PAUSE_S)
     return time.perf_counter() - started
@@ -289,7 +295,7 @@ async def drained(owner: Engine) -> float:
 
 async def rankings_on_record(owner: Engine) -> int:
     async with owner.connect() as connection:
-        return (await log.count_records(connection)).get("ranking", 0)
+        return (await table_sizes.count_records(connection)).get("ranking", 0)
 
 
 async def _bytes(owner: Engine) -> int:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import click
 
+from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import scratch_folder
 from registry.bench.service import UNLIMITED
@@ -18,7 +19,7 @@ from registry.demo.requests import OTHERS, SHOWN
 from registry.demo.town.server import Town
 from registry.observability import configure_logging
 from registry.settings import Settings
-from registry.terminal.output import json_option, tell_figures
+from registry.terminal.output import json_option
 
 PORT = 8190
 CONNECTIONS = 8

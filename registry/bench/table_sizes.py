@@ -20,3 +20,20 @@ async def sweep(owner: Engine) -> None:
     autocommit = owner.execution_options(isolation_level="AUTOCOMMIT")
     async with autocommit.connect() as connection:
         await connection.execute(text("VACUUM (ANALYZE)"))
+
+
+async def count_pending(connection: Connection) -> int:
+    query = text("SELECT count(*) FROM audit.pending")
+    count: int = (await connection.execute(query)).scalar_one()
+    return count
+
+
+async def count_records(connection: Connection) -> dict[str, int]:
+    """Logged and pending records by kind."""
+    query = text("""
+        SELECT kind, sum(n)::bigint AS n FROM (
+            SELECT kind, count(*) AS n FROM audit.entry GROUP BY kind
+            UNION ALL SELECT kind, count(*) FROM audit.pending GROUP BY kind
+        ) AS counted GROUP BY kind
+    """)
+    return {row.kind: row.n for row in await connection.execute(query)}

@@ -88,13 +88,11 @@ def _tells_tools(value: JsonValue) -> bool:
     if any(isinstance(item, dict) and _TELLING & item.keys() for item in value):
         return lists_tools(value)
     names = [item.get("name") if isinstance(item, dict) else item for item in value]
-    compound = sum(isinstance(name, str) and _is_compound(name) for name in names)
+    # `React` and `Docker` are other tools.
+    compound = sum(
+        isinstance(name, str) and bool(_COMPOUND.match(name)) for name in names
+    )
     return 0 < len(names) <= 2 * compound
-
-
-def _is_compound(name: str) -> bool:
-    """Return whether a name has several words; `React` and `Docker` are other tools."""
-    return bool(_COMPOUND.match(name))
 
 
 def _lists_objects(value: JsonValue, *keys: str) -> bool:

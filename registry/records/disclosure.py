@@ -49,11 +49,6 @@ class Sealed:
     openings: tuple[SealedOpening, ...]
 
 
-def encode_disclosure(salt: str, name: str, value: JsonValue) -> str:
-    """base64url of the array [salt, name, value]."""
-    return base64url.encode(canonical_json([salt, name, value]))
-
-
 def digest_disclosure(disclosure: str) -> str:
     """base64url(SHA-256) over the disclosure's own characters, never a re-encoding."""
     return base64url.encode(sha256(disclosure.encode()).digest())

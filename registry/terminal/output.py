@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import click
@@ -15,7 +15,7 @@ from registry.client import (
     RegistryClient,
     RetryRule,
 )
-from registry.terminal.styled import Console, Table, escape
+from registry.terminal.styled import Console, escape
 
 T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -91,15 +91,3 @@ def tell(what: str) -> None:
 def print_json(value: object) -> None:
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False, default=str)
     sys.stdout.write("\n")
-
-
-def tell_figures(figures: Mapping[str, object], *, as_json: bool) -> None:
-    """Measured figures, by name; None was not measured."""
-    if as_json:
-        print_json(figures)
-        return
-    table = Table("figure", box=None)
-    table.add_column("value", justify="right")
-    for name, value in figures.items():
-        table.add_row(name, "not measured" if value is None else str(value))
-    console.print(table)

@@ -21,7 +21,7 @@ from registry.errors import Refused, RegistryError
 from registry.tlog.checkpoint import Checkpoint, VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hashes, tree_root
-from registry.tlog.note import VerifiedSignature, VerifierKey
+from registry.tlog.note import VerifierKey
 from registry.tlog.refusals import (
     LOG_CHECKPOINT_INVALID,
     LOG_ENTRY_FORGED,
@@ -57,40 +57,8 @@ Report = Callable[[LogInvalid], None]
 """Called with each fault. If it does not raise, the reader continues where it can."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowedLog:
-    """A log that was read to its end. edge: the right edge of its tree, to read on from."""
-
-    checkpoint: Checkpoint
-    cosignatures: tuple[VerifiedSignature, ...]
-    edge: TreeEdge
-
-
 def raise_invalid(invalid: LogInvalid) -> None:
     raise invalid
-
-
-def follow_log(
-    log_key: VerifierKey,
-    *,
-    witness_keys: Sequence[VerifierKey] = (),
-    quorum: int = 0,
-    previous: Checkpoint | None = None,
-    visit: Visit = lambda _index, _entry: None,
-) -> Generator[str, bytes | None, FollowedLog]:
-    """Verifies the whole log under its current checkpoint.
-
-    quorum: how many of the witnesses must have cosigned it. previous: a checkpoint of
-    this log that was verified earlier; the tree must extend it.
-    Raises: LogInvalid at the first thing that is wrong.
-    """
-    data = yield CHECKPOINT_PATH
-    head = verify_head(data, log_key, witness_keys, quorum)
-    walk = LogWalk(head=head.checkpoint, previous=previous, visit=visit)
-    yield from walk.read()
-    return FollowedLog(
-        checkpoint=head.checkpoint, cosignatures=head.cosignatures, edge=walk.edge
-    )
 
 
 def verify_head(

@@ -8,12 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from registry.cli import main
-from registry.tlog.follow import follow_log
 from registry.tlog.note import VerifierKey, parse_vkey
 from registry.tlog.proof import parse_log_proof, verify_log_proof
 from tests.api import expect
 from tests.api.running import RunningRegistry
-from tests.unit.tlog.driven import read_log
+from tests.unit.tlog.driven import follow_log, read_log
 from tests.waiting import awaited
 
 UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

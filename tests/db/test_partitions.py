@@ -24,7 +24,6 @@ from registry.db.schema.migrate import alembic_config, migrate
 from registry.errors import Refused
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.reports.report_terms import Window
-from registry.tlog.follow import follow_log
 from registry.tlog.proof import verify_entry_proof
 from registry.tlog.refusals import LogInvalid
 from registry.usecases.log.erase import clear_pages, erase_expired
@@ -49,6 +48,7 @@ from tests.db.test_erasing import (
     sequence,
 )
 from tests.db.test_selecting import select
+from tests.unit.tlog.driven import follow_log
 
 __all__ = ["nothing_logged"]
 BEFORE = "0026"

@@ -16,13 +16,12 @@ from registry.records.packing import unpack
 from registry.sites.identifier import ULID_LENGTH, encode_base32
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge
-from registry.tlog.follow import follow_log
 from registry.tlog.merkle import leaf_hash, tree_root, verify_consistency
 from registry.tlog.note import NoteAlgorithm, Signer
 from registry.tlog.tiles import Bundle, encode_bundle, parse_tile_path
 from registry.usecases.log.sequence import MAX_BATCH, LogDamaged, Sequencer, load_edge
 from tests.db.scene import Clock, Scene
-from tests.unit.tlog.driven import read_log
+from tests.unit.tlog.driven import follow_log, read_log
 from tests.unit.tlog.proofs import consistency_proof
 
 SIGNER = Signer(

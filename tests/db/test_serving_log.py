@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import text
 
 from registry.db.engine.engines import Engine, Role
-from registry.tlog.follow import follow_log
 from registry.tlog.merkle import (
     EMPTY_ROOT,
     leaf_hash,
@@ -25,7 +24,7 @@ from registry.tlog.tiles import (
 )
 from registry.usecases.log.served_log import ServedLog
 from tests.db.filled_log import SIGNER, FilledLog, entry_of
-from tests.unit.tlog.driven import read_log
+from tests.unit.tlog.driven import follow_log, read_log
 
 ID_OF_THE_FIRST = "0" * 26
 BINARY = "application/octet-stream"

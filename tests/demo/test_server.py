@@ -119,13 +119,11 @@ async def test_connection_carries_several_requests(
     town: Town, trust: ssl.SSLContext
 ) -> None:
     visit = await Visit.begin(town, trust, "lark-barometer.test")
-    before = town.request_counts["lark-barometer.test"]
     assert (await visit.get("/agent.json"))[0] == 200
     assert (await visit.get("/nowhere?x=1"))[0] == 404
     visit.send("HEAD /agent.json")
     assert await visit.read_reply(body=False) == (200, b"")
     assert (await visit.get("/robots.txt?now"))[0] == 200
-    assert town.request_counts["lark-barometer.test"] == before + 4
     await visit.end()
 
 

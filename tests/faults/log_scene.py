@@ -127,7 +127,7 @@ class LogScene:
 
         async def nothing_waits() -> bool:
             async with self.owner.connect() as connection:
-                return not await log.count_pending(connection)
+                return not await log.more_pending_than(connection, 0)
 
         await self._nest.until("no record waits for the log", nothing_waits)
         async with self.owner.connect() as connection:

@@ -20,10 +20,10 @@ from registry.demo.town.server import Town
 from registry.demo.town.sites import CAST
 from registry.identity.statements.jws import sign_compact
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
-from registry.tlog.follow import follow_log
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import VerifierKey, parse_vkey
 from tests.faults.postgres import postmaster_of
+from tests.unit.tlog.driven import follow_log
 from tests.waiting import until
 
 SITES = (

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import click
 
 from registry.bench.bridge.wab_clients import BridgeClient, HttpClient, SocketClient
+from registry.bench.figures import tell_figures
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.search import drained, rankings_on_record
 from registry.bench.service import UNLIMITED, build_index, prepare, serving
@@ -30,7 +31,7 @@ from registry.interfaces.http.limits import HOLD_UP_S, LIMITS, Kind
 from registry.interfaces.http.token_bucket import Quota
 from registry.interfaces.wab.dispatcher import TIMEOUT_S
 from registry.observability import configure_logging
-from registry.terminal.output import json_option, tell, tell_figures
+from registry.terminal.output import json_option, tell
 
 PORT = 8193
 FLOOD_CLIENTS = 4

@@ -19,6 +19,7 @@ import click
 
 from registry.app import create_app
 from registry.bench.bridge.wab_clients import SocketClient
+from registry.bench.figures import tell_figures
 from registry.bench.fuzzing.spoiled_requests import FuzzedRequest, Spoiler
 from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
 from registry.bench.service import UNLIMITED, build_index, prepare, serving
@@ -27,7 +28,7 @@ from registry.cli.service.ports import verify_port_is_free
 from registry.interfaces.web.openapi import openapi_document
 from registry.observability import configure_logging
 from registry.settings import Settings
-from registry.terminal.output import json_option, tell, tell_figures
+from registry.terminal.output import json_option, tell
 
 PORT, SITES = 8194, 2_000
 PATIENCE_S = 60.0

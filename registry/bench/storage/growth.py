@@ -24,6 +24,7 @@ import click
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
 
+from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies
 from registry.bench.log import writing
 from registry.bench.log_writers import Shift, joined
@@ -41,7 +42,7 @@ from registry.db.schema.migrate import migrate
 from registry.records.packing import pack
 from registry.records.ranking_columns import EMPTIED
 from registry.records.record import parse_record
-from registry.terminal.output import json_option, tell_figures
+from registry.terminal.output import json_option
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.merkle import leaf_hashes

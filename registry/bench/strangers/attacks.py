@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import (
     database_url,
@@ -46,7 +47,7 @@ from registry.observability import configure_logging
 from registry.process import raise_file_limit
 from registry.settings import Settings
 from registry.strict_json import JsonValue
-from registry.terminal.output import json_option, tell, tell_figures
+from registry.terminal.output import json_option, tell
 from registry.tlog.note import NoteAlgorithm, VerifierKey, format_vkey
 
 PORT = 8193

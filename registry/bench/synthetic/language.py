@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from safetensors import safe_open
 
 from registry.index.columns.filters import hash_keyword
 from registry.index.columns.hashes import hash_word
@@ -16,9 +17,10 @@ from registry.ranking.encoders.multilingual_encoder import STATIC_AXES, join
 from registry.ranking.encoders.sentence_encoder import load_sentence_encoder
 from registry.ranking.encoders.static_encoder import (
     PROJECTION,
-    load_table,
+    WEIGHTS,
     load_tokenizer,
     project,
+    wordllama_folder,
 )
 from registry.ranking.encoders.vectors import DIMENSIONS
 from registry.ranking.policy import DEFAULT_POLICY, Policy
@@ -127,6 +129,13 @@ def _pieces_of_words(policy: Policy) -> dict[str, int]:
             pieces[word] = number
             terms.add(stem(word))
     return pieces
+
+
+def load_table() -> Floats:
+    """Load wordllama's own table: a row of 256 for each piece of the tokenizer."""
+    with safe_open(str(wordllama_folder() / WEIGHTS), framework="np") as weights:
+        table: Floats = weights.get_tensor("embedding.weight").astype(np.float32)
+    return table
 
 
 def _meanings(pieces: dict[str, int], policy: Policy) -> Floats:

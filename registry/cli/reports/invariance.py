@@ -4,17 +4,17 @@ import asyncio
 
 import click
 import msgspec
-from rich.progress import Progress
 
+from registry.auditor.rerun_trials import run_trials
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.database import database_or_exit, reached_database
 from registry.db.engine.engines import Role, engine_at
 from registry.reports.invariance import HOLDS, PERTURBATION, InvarianceResult
 from registry.settings import Settings
-from registry.terminal.output import console, errors, json_option, print_json
+from registry.terminal.output import console, json_option, print_json
 from registry.usecases.ids import utc_now
 from registry.usecases.reports.shadow import cast_shadow, read_trial_material
-from registry.usecases.reports.try_invariance import Shadow, try_invariance
+from registry.usecases.reports.try_invariance import Shadow
 from registry.usecases.sites.list_site import make_lister
 
 
@@ -34,14 +34,7 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
         database_or_exit("the database can't be read"),
     ):
         shadow = asyncio.run(_read(reached, trials))
-    with Progress(console=errors, transient=True) as progress:
-        task = progress.add_task("Trials", total=trials)
-        result = try_invariance(
-            shadow,
-            trials=trials,
-            seed=seed,
-            tell=lambda done: progress.advance(task, done),
-        )
+    result = run_trials(shadow, trials=trials, seed=seed)
     if as_json:
         print_json(_members(result))
     else:

@@ -15,9 +15,8 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import psutil
 from sqlalchemy.engine import URL
 
 from registry.db.engine import bundled_postgres
@@ -96,12 +95,9 @@ class EmbeddedPostgres:
             raise StartFailed(done.stderr.strip())
         return done.stdout.strip()
 
-    def cpu_s(self) -> float:
-        """Return the CPU seconds spent so far, closed connections included."""
-        postmaster = psutil.Process(pid_of(self._folder))
-        times = [postmaster.cpu_times()]
-        times += [process.cpu_times() for process in postmaster.children()]
-        return sum(map(_spent_s, times))
+    @property
+    def pid(self) -> int:
+        return pid_of(self._folder)
 
     def is_running(self) -> bool:
         return is_running(self._folder)
@@ -220,10 +216,3 @@ def _quoted(folder: Path) -> str:
     """Return the folder as PostgreSQL's list of socket folders wants it."""
     doubled = str(folder).replace('"', '""')
     return f'"{doubled}"'
-
-
-def _spent_s(times: Any) -> float:
-    spent: float = (
-        times.user + times.system + times.children_user + times.children_system
-    )
-    return spent

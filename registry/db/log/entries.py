@@ -215,27 +215,10 @@ async def oldest_pending(connection: Connection) -> datetime | None:
     return accepted_at
 
 
-async def count_pending(connection: Connection) -> int:
-    query = text("SELECT count(*) FROM audit.pending")
-    count: int = (await connection.execute(query)).scalar_one()
-    return count
-
-
 async def more_pending_than(connection: Connection, number: int) -> bool:
     """Look at no more of them than the answer needs."""
     query = text("SELECT 1 FROM audit.pending OFFSET :number LIMIT 1")
     return (await connection.execute(query, {"number": number})).first() is not None
-
-
-async def count_records(connection: Connection) -> dict[str, int]:
-    """Logged and pending records by kind."""
-    query = text("""
-        SELECT kind, sum(n)::bigint AS n FROM (
-            SELECT kind, count(*) AS n FROM audit.entry GROUP BY kind
-            UNION ALL SELECT kind, count(*) FROM audit.pending GROUP BY kind
-        ) AS counted GROUP BY kind
-    """)
-    return {row.kind: row.n for row in await connection.execute(query)}
 
 
 def _record(row: Row[Any]) -> AcceptedRecord:

@@ -1,19 +1,13 @@
 """The town's own authority, and a certificate of its own for each host."""
 
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import trustme
 
 
-def issue_contexts(
-    authority: trustme.CA, hosts: Iterable[str]
-) -> dict[str, ssl.SSLContext]:
-    """A server context for each host, with a certificate for that name alone."""
-    return {host: _issue_context(authority, host) for host in hosts}
-
-
-def _issue_context(authority: trustme.CA, host: str) -> ssl.SSLContext:
+def issue_context(authority: trustme.CA, host: str) -> ssl.SSLContext:
+    """Return a server context with a certificate for that name alone."""
     context = _server_context()
     authority.issue_cert(host, common_name=host).configure_cert(context)
     return context

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import trustme
 
-from registry.demo.town.certificates import choose_by_name, issue_contexts
+from registry.demo.town.certificates import choose_by_name, issue_context
 from registry.demo.town.house import House
 from registry.demo.town.member import Format, Member, Proof, Story
 from registry.demo.town.member_declarations import declare, document_urls
@@ -112,7 +112,7 @@ class Town:
                 for member in members
             ),
             houses=houses,
-            contexts=issue_contexts(authority, keys),
+            contexts={host: issue_context(authority, host) for host in keys},
         )
         authority.cert_pem.write_to_path(str(town.ca_file))
         return town
@@ -158,11 +158,6 @@ class Town:
     def change_document(self, host: str) -> None:
         """Add an action to the site's document."""
         self._houses[host].change_document(_now())
-
-    @property
-    def request_counts(self) -> dict[str, int]:
-        """Requests so far, by host."""
-        return {host: house.requests for host, house in self._houses.items()}
 
     async def _listen(self, port: int) -> asyncio.Server:
         return await asyncio.start_server(

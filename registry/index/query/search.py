@@ -4,7 +4,7 @@ Nothing is cut off by an earlier, cheaper ranking, so a page is a part of the tr
 order, and pages of one request fit together without a gap or a double.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -28,7 +28,6 @@ from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.explain import (
     FACTOR_NAMES,
     Advantage,
-    Contender,
     DepthFacts,
     Explanation,
     FactorFacts,
@@ -180,6 +179,7 @@ def _explained(
     bodies = [index.bodies[row.part][row.row] for row in page]
     matched = match_profiles(bodies, weights, policy)
     words = _words(query.request, weights)
+    contenders = pairwise(zip(factors, tiers, strict=True))
     return tuple(
         RankedSite(
             order_key=row.key,
@@ -196,17 +196,10 @@ def _explained(
         )
         for row, tier, values, body, figures, matching, ahead in zip(
             *(page, tiers, factors, bodies, scored, matched),
-            _advantages(zip(factors, tiers, strict=True), policy),
+            [*(why_ahead(*pair, policy) for pair in contenders), None],
             strict=False,
         )
     )
-
-
-def _advantages(
-    contenders: Iterable[Contender], policy: Policy
-) -> list[Advantage | None]:
-    """Return the advantage of each over the next."""
-    return [*(why_ahead(*pair, policy) for pair in pairwise(contenders)), None]
 
 
 def _term_weights(index: Index, request: ParsedQuery) -> dict[str, int]:

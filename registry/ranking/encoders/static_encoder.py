@@ -38,7 +38,7 @@ _PROJECTED_SHIFT = 9  # what the projection adds beyond sixteen bits
 _ROWS_AT_ONCE = 4096
 AXES = 128
 _WORD_START = "▁"
-_WEIGHTS = "weights/l2_supercat_256.safetensors"
+WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 PROJECTION = Path(__file__).with_name("projection.npy")
 
@@ -129,7 +129,8 @@ class StaticEncoder:
         letters = meant = 0
         for number, text in self._cut_into(word):
             letters += len(text)
-            if text and not _is_byte(text):
+            # Of a character that the table lacks a piece is one byte.
+            if text and not text.startswith("<0x"):
                 entries += pack_piece(number, weight)
                 meant += len(text) * self._meant(text)
         return _Pieces(entries, weight * letters, weight * meant)
@@ -153,15 +154,10 @@ def _padded(total: Floats) -> Floats:
     return np.pad(total, (0, DIMENSIONS - AXES))
 
 
-def _is_byte(text: str) -> bool:
-    """Return whether the piece is a byte of a character that the table lacks."""
-    return text.startswith("<0x")
-
-
 def load_static_encoder(policy: Policy) -> StaticEncoder:
     """Load and project the table. Raises: RuntimeError if it is not installed."""
     projection = np.load(PROJECTION).astype(np.float64)
-    with safe_open(str(_package() / _WEIGHTS), framework="np") as weights:
+    with safe_open(str(wordllama_folder() / WEIGHTS), framework="np") as weights:
         entries = weights.get_slice("embedding.weight")
         rows = entries.get_shape()[0]
         table = np.empty((rows, AXES), np.int16)
@@ -180,20 +176,11 @@ def project(
     return (projected >> _PROJECTED_SHIFT).astype(np.int16)
 
 
-def load_table() -> npt.NDArray[np.float32]:
-    """Load wordllama's own table: a row of 256 for each piece of the tokenizer."""
-    with safe_open(str(_package() / _WEIGHTS), framework="np") as weights:
-        table: npt.NDArray[np.float32] = weights.get_tensor("embedding.weight").astype(
-            np.float32
-        )
-    return table
-
-
 def load_tokenizer() -> Tokenizer:
-    return Tokenizer.from_file(str(_package() / _TOKENIZER))
+    return Tokenizer.from_file(str(wordllama_folder() / _TOKENIZER))
 
 
-def _package() -> Path:
+def wordllama_folder() -> Path:
     spec = find_spec("wordllama")
     if spec is None or spec.origin is None:
         raise RuntimeError("wordllama is not installed")

@@ -35,7 +35,6 @@ from registry.reports.window.columns import (
 )
 from registry.reports.window.cuts import (
     Cut,
-    cut_by_item,
     cut_by_operator,
     cut_by_requested_category,
     cut_by_site,
@@ -141,7 +140,7 @@ def _by_distance(survey: Survey) -> list[Breakdown]:
         survey.sites,
         survey.declared,
         survey.clusters,
-        cut=cut_by_item(bands),
+        cut=Cut(items=bands),
         cells=len(BAND_NAMES),
         measures=(ELIGIBLE, LOGARITHMIC),
         commissions=False,

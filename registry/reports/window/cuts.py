@@ -66,11 +66,6 @@ def cut_by_site(cells: Integers) -> Cut:
     return Cut(sites=cells)
 
 
-def cut_by_item(cells: Integers) -> Cut:
-    """cells: see `Cut.items`."""
-    return Cut(items=cells)
-
-
 def _in_cell_0(counted: Booleans | None) -> Integers | None:
     return None if counted is None else np.where(counted, 0, -1)
 

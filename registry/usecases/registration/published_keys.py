@@ -87,7 +87,10 @@ async def save_published_keys(
         for stored in observed
     ]
     if any(stored.known.state == "trusted" for stored in after):
-        after = [_without_return(stored) for stored in after]
+        # None simply comes back: another is trusted by now.
+        after = [
+            replace(key, known=replace(key.known, missed_at=None)) for key in after
+        ]
     for stored in after:
         if stored not in before:
             await sites.save_key(connection, site_id, stored)
@@ -220,11 +223,6 @@ def _seen(
         last_seen_at=now,
     )
     return StoredKey(known=known, jwk=key.jwk)
-
-
-def _without_return(stored: StoredKey) -> StoredKey:
-    """Return a key that can't simply come back: another is trusted by now."""
-    return replace(stored, known=replace(stored.known, missed_at=None))
 
 
 def _with_state(stored: StoredKey, state: KeyState) -> StoredKey:

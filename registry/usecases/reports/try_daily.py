@@ -13,7 +13,7 @@ from registry.db.engine.engines import Engine
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.index.sources import digest_of_code
-from registry.records.canonical import canonical_json, digest_of
+from registry.records.canonical import JsonValue, canonical_json, digest_of
 from registry.records.record import (
     Record,
     trials_commitment_record,
@@ -112,21 +112,24 @@ class DailyTrials:
             return await invariance_runs.find_material(connection, day) or b""
 
     def _result_record(self, run: InvarianceRun, secret: bytes) -> Record:
-        result = run.result
         return trials_result_record(
             record_id=self.ids.ulid(),
             at=run.finished_at,
             day=run.day,
             secret=secret,
-            result={
-                "snap": result.generation,
-                "n": result.trials,
-                "violations": result.violations,
-                "tallies": digest_of(
-                    canonical_json(msgspec.to_builtins(result.tallies))
-                ),
-            },
+            result=result_members(run.result),
         )
+
+
+def result_members(result: InvarianceResult) -> dict[str, JsonValue]:
+    """Return the results as the log has them."""
+    tallies = canonical_json(msgspec.to_builtins(result.tallies))
+    return {
+        "snap": result.generation,
+        "n": result.trials,
+        "violations": result.violations,
+        "tallies": digest_of(tallies),
+    }
 
 
 def seed_of(secret: bytes) -> int:

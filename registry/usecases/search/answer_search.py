@@ -177,7 +177,7 @@ class Searcher:
             eligible=ranked.eligible,
             is_exact=ranked.is_exact,
             corrected=ranked.corrected,
-            mentions=self._mentions_in(query, cell),
+            mentions=() if cell else self.mentions.find(query.q, query.country or ""),
             facets=facets,
             near=near,
             results=() if brief else _results(ranked, summaries, page.rank),
@@ -211,11 +211,6 @@ class Searcher:
             for site in ranked.sites
             if site.site_id in summaries
         )
-
-    def _mentions_in(
-        self, query: SearchQuery, cell: str | None
-    ) -> tuple[CityMention, ...]:
-        return () if cell else self.mentions.find(query.q, query.country or "")
 
     def _first_page(self, nonce: str, now: datetime) -> Continuation:
         return Continuation(

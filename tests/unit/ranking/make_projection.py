@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from registry.bench.synthetic.language import load_table
 from registry.ranking.encoders import (
     sentence_encoder,
     sentence_pieces,
@@ -36,7 +37,7 @@ def listed_words() -> list[str]:
 
 def static_vectors() -> Floats:
     """One unit vector for each listed word, the plain sum of its pieces."""
-    table, tokenizer = static_encoder.load_table(), static_encoder.load_tokenizer()
+    table, tokenizer = load_table(), static_encoder.load_tokenizer()
     pieces = (
         tokenizer.encode(word, add_special_tokens=False).ids for word in listed_words()
     )

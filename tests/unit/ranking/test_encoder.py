@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from registry.bench.synthetic.language import load_table
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.encoders.meaning import SiteWords
 from registry.ranking.encoders.static_encoder import (
     PROJECTION,
-    load_table,
     load_tokenizer,
     project,
 )

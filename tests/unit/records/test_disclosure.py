@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from registry.errors import Refused
 from registry.records.disclosure import (
     digest_disclosure,
-    encode_disclosure,
     parse_disclosure,
     seal,
     verify_disclosure,
 )
+from tests.unit.records.encoded import encode_disclosure
 
 # RFC 9901, section 4.2.3
 PUBLISHED = "WyJfMjZiYzRMVC1hYzZxMktJNmNCVzVlcyIsICJmYW1pbHlfbmFtZSIsICJNw7ZiaXVzIl0"

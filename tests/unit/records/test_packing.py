@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from registry.identity import base64url
 from registry.ranking.ties import tie_key
 from registry.records.canonical import canonical_json
-from registry.records.disclosure import encode_disclosure
 from registry.records.packing import (
     DICTIONARY,
     factors_of,
@@ -21,6 +20,7 @@ from registry.records.packing import (
     unpack_disclosure,
 )
 from registry.sites.identifier import encode_base32, format_site_id
+from tests.unit.records.encoded import encode_disclosure
 
 SEED = bytes(range(32))
 SALT = base64url.encode(b"s" * 16)

@@ -8,12 +8,12 @@ from registry.tlog.checkpoint import (
     sign_checkpoint,
 )
 from registry.tlog.edge import rebuild_edge
-from registry.tlog.follow import LogWalk, follow_log, paths_to_read
+from registry.tlog.follow import LogWalk, paths_to_read
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import cosign_text, format_note
 from registry.tlog.refusals import LogInvalid
 from registry.tlog.tiles import encode_bundle, parse_bundle
-from tests.unit.tlog.driven import read_log
+from tests.unit.tlog.driven import follow_log, read_log
 
 SIZE = 600  # two full tiles, one of 88, and level 1 with two hashes
 

@@ -25,7 +25,7 @@ from registry.ranking.policy import DEFAULT_POLICY, FULL, Policy
 from registry.ranking.profile import Profile
 from registry.ranking.proximity import proximity
 from registry.ranking.ties import make_seed, tie_key
-from registry.records.disclosure import digest_disclosure, encode_disclosure
+from registry.records.disclosure import digest_disclosure
 from registry.records.packed_scores import PLACELESS
 from registry.records.recomputation import KnownDay, Recomputation, recompute
 from registry.records.seed import digest_request
@@ -35,6 +35,7 @@ from registry.sites.place import Point, centroid_of
 from registry.usecases.reports.perturb import TrialListing
 from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance
 from registry.usecases.sites.list_site import Lister
+from tests.unit.records.encoded import encode_disclosure
 from tests.unit.usecases.served_town import ServedTown, probed
 
 SECRET = sha256(b"day secret").digest()

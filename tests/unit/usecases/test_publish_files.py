@@ -9,13 +9,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from registry.errors import RegistryError
 from registry.tlog.checkpoint import Checkpoint, sign_checkpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge
-from registry.tlog.follow import follow_log
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import NoteAlgorithm, Signer
 from registry.tlog.tiles import bundles_of, encode_bundle, format_tile_path, tiles_of
 from registry.usecases.log.log_folder import STAGED, FolderBusy, LogFolder
 from registry.usecases.log.publish_files import Published, publish_files
-from tests.unit.tlog.driven import read_log
+from tests.unit.tlog.driven import follow_log, read_log
 
 SIGNER = Signer(
     name="registry.example/audit",

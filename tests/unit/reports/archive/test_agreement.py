@@ -3,11 +3,11 @@
 import pytest
 
 from registry.index.query.eligible_estimate import PANEL_ROWS
-from registry.records.disclosure import encode_disclosure
 from registry.records.ranking_columns import RankingColumns, pack_sites
 from registry.reports.archive.agreement import MAX_DIFFERENCES, Agreement
 from registry.reports.archive.archive_rows import archive_ranking, read_logged
 from registry.reports.archive.row_check import COUNTED_SITES, differences_of
+from tests.unit.records.encoded import encode_disclosure
 from tests.unit.records.history import NOON
 from tests.unit.reports.archive.archived import (
     SITES,

@@ -1,0 +1,256 @@
+"""A day's trials run again over HTTP, at registries that are honest, and that lie."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from registry.auditor.reproduce import read_held
+from registry.auditor.rerun_trials import Rerun
+from registry.auditor.source import open_source
+from registry.auditor.trust import TrustOptions
+from registry.bench.invariance import NOW, town_shadow
+from registry.demo.town.sites import CAST
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.records.canonical import digest_of
+from registry.records.record import trials_commitment_record, trials_result_record
+from registry.records.seed import commit_secret
+from registry.reports.invariance import PERTURBATIONS
+from registry.sites.gazetteer import Gazetteer
+from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_of
+from registry.usecases.reports.try_daily import result_members, seed_of
+from registry.usecases.reports.try_invariance import try_invariance
+from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.profile_material import material_of
+from tests.cli.audited import VKEY, Served, publish, run_json, serving
+from tests.db.test_asking_counterfactually import Bribable
+from tests.unit.records.history import History
+from tests.unit.usecases.served_town import probed, probes_of
+
+DAY = NOW.date()
+SECRET = sha256(b"trials").digest()
+TRIALS = 4 * len(PERTURBATIONS)
+QUERIES = ("book a table", "bread for tomorrow", "a hotel room", "repair a bicycle")
+FEWER = TRIALS - len(PERTURBATIONS)
+Held = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def lister(gazetteer: Gazetteer) -> Lister:
+    return Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
+
+
+@pytest.fixture(scope="module")
+def bribable(lister: Lister) -> Lister:
+    """A release in which what a site pays counts: trials of it fail."""
+    return Bribable(
+        gazetteer=lister.gazetteer, encoder=lister.encoder, policy=lister.policy
+    )
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with serving(tmp_path) as server:
+        yield server
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialDay:
+    """A registry on a day of trials: honest, but for what is set.
+
+    lister: of the code that it runs. secret: that it tells. run: trials that it makes.
+    logged: of its results. other: of the material that it serves.
+    """
+
+    lister: Lister
+    secret: bytes = SECRET
+    run: int = TRIALS
+    logged: dict[str, Any] = field(default_factory=dict)
+    other: dict[str, Any] = field(default_factory=dict)
+
+    def publish(self, served: Served) -> Held:
+        """Publish the log and the material; return the answers of who asked."""
+        history = History(now=NOW).begin()
+        held = [_held(history, history.rank(query=query)) for query in QUERIES]
+        material = _material(self.lister, held)
+        history.log(
+            trials_commitment_record(
+                **history.head,
+                day=DAY,
+                commitment=commit_secret(SECRET),
+                material=material.digest,
+            )
+        )
+        result = {**self._result(material, held), **self.logged}
+        history.log(
+            trials_result_record(
+                **history.head, day=DAY, secret=self.secret, result=result
+            )
+        )
+        publish(served.folder, history.bodies)
+        body = msgspec.structs.replace(material, **self.other).body
+        served.signed[f"/v1/invariance/{DAY}"] = body, ""
+        return held
+
+    def _result(self, material: TrialMaterial, held: Held) -> dict[str, Any]:
+        questions = {
+            line["id"]: question_of(
+                line["id"], [opening["disclosure"] for opening in line["openings"]]
+            )
+            for line in held
+        }
+        shadow = shadow_of(material, questions, self.lister)
+        seed = seed_of(self.secret)
+        return result_members(try_invariance(shadow, trials=self.run, seed=seed))
+
+
+def _held(history: History, index: int) -> dict[str, Any]:
+    openings = [{"disclosure": text} for text in history.disclosures[index]]
+    record_id = json.loads(history.bodies[index])["id"]
+    return {"id": record_id, "leafIndex": index, "openings": openings}
+
+
+def _material(lister: Lister, held: Held) -> TrialMaterial:
+    town = town_shadow(lister, CAST[::5])
+    sites = [
+        material_of(
+            listing.entry,
+            listing.declarations,
+            documents=listing.documents,
+            keys=(),
+            probes=probes_of(listing),
+            allow_loopback=False,
+        )
+        for listing in map(probed, town.listings)
+    ]
+    return TrialMaterial(
+        at=int(NOW.timestamp()),
+        policy=DEFAULT_POLICY.digest,
+        trials=TRIALS,
+        rankings=tuple(line["id"] for line in held),
+        sites=tuple(sites),
+    )
+
+
+def lines_of(held: Held) -> list[bytes]:
+    return [json.dumps(line).encode() for line in held]
+
+
+def audit(served: Served, held: Held) -> tuple[int, Any]:
+    file = served.folder / "disclosures"
+    file.write_bytes(b"\n".join(lines_of(held)))
+    code, output = run_json(
+        *("trials", DAY, "--registry", served.url, "--key", VKEY),
+        *("--disclosures", file),
+    )
+    return code, output.get("rankings", [output])[0]
+
+
+def computed(output: Any) -> int:
+    """How many trials were run."""
+    run = (line.split(" fail")[0].split() for line in output["checked"][1:])
+    return sum(int(words[-1]) for words in run)
+
+
+async def rerun(served: Served, held: Held, lister: Lister) -> Rerun:
+    """As the release of this lister does."""
+    own = Rerun(DAY.isoformat(), make_lister=lambda _: lister)
+    async with open_source(served.url) as source:
+        await own.hold(source, TrustOptions(), read_held(lines_of(held)))
+    return own
+
+
+def test_honest_trials_come_out_the_same(served: Served, lister: Lister) -> None:
+    code, output = audit(served, TrialDay(lister=lister).publish(served))
+    assert (code, computed(output)) == (0, TRIALS), output
+    assert len(output["checked"]) == 1 + len(PERTURBATIONS)
+
+
+@pytest.mark.parametrize("known", [0, 2])
+def test_who_holds_some_queries_runs_their_trials(
+    known: int, served: Served, lister: Lister
+) -> None:
+    held = TrialDay(lister=lister).publish(served)
+    code, output = audit(served, held[:known])
+    assert (code, output["differences"]) == (3, []), output
+    assert f"of {4 - known} of 4 rankings" in output["notChecked"][0]
+    assert (computed(output) > 0) == (known > 0)
+    assert computed(output) < TRIALS
+
+
+@pytest.mark.parametrize(
+    ("lie", "text"),
+    [
+        ({"run": FEWER}, f"tells of {FEWER} trials"),
+        ({"run": FEWER, "logged": {"n": TRIALS}}, "numbers by perturbation"),
+        ({"logged": {"violations": 1}}, "tells of 1 violations, 0 of"),
+        ({"logged": {"snap": digest_of(b"index")}}, "the sites give the index"),
+        ({"other": {"sites": ()}}, "not the one committed to"),
+        ({"secret": sha256(b"a better one").digest()}, "not those committed to"),
+    ],
+)
+def test_a_lie_is_never_the_same(
+    lie: dict[str, Any], text: str, served: Served, lister: Lister
+) -> None:
+    code, output = audit(served, TrialDay(lister=lister, **lie).publish(served))
+    assert code == 1, output
+    assert text in json.dumps(output)
+
+
+async def test_a_dropped_violation_is_seen_by_who_holds_some_of_the_queries(
+    served: Served, bribable: Lister
+) -> None:
+    held = TrialDay(lister=bribable, logged={"violations": 0}).publish(served)
+    own = await rerun(served, held[:3], bribable)
+    (difference,) = own.outcome.differences
+    assert "tells of 0 violations" in difference
+
+
+async def test_a_leak_that_only_the_registry_runs_shows_in_the_index(
+    served: Served, lister: Lister, bribable: Lister
+) -> None:
+    held = TrialDay(lister=bribable).publish(served)
+    own = await rerun(served, held, lister)
+    assert any("the sites give the index" in line for line in own.outcome.differences)
+
+
+def falsified(line: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Answer for one ranking with another's disclosures."""
+    return {**line, "openings": other["openings"]}
+
+
+@pytest.mark.parametrize(
+    ("falsify", "code"),
+    [
+        (lambda held: [falsified(held[0], held[1]), *held[1:]], 1),
+        (lambda held: [{**held[0], "openings": [{"disclosure": "?"}]}], 1),
+        (lambda held: [{**held[0], "leafIndex": None}, {**held[1], "openings": []}], 3),
+    ],
+)
+def test_a_disclosure_that_is_none_opens_nothing(
+    falsify: Callable[[Held], Held], code: int, served: Served, lister: Lister
+) -> None:
+    held = TrialDay(lister=lister).publish(served)
+    assert audit(served, falsify(held))[0] == code
+
+
+@pytest.mark.parametrize("what", ["no material", "another day", "no JSON"])
+def test_what_can_not_be_had_is_not_computed(
+    what: str, served: Served, lister: Lister
+) -> None:
+    held = TrialDay(lister=lister).publish(served)
+    if what == "no material":
+        served.signed.clear()
+    arguments = ["--registry", served.url, "--key", VKEY]
+    day = "2026-11-19" if what == "another day" else DAY
+    if what == "no JSON":
+        served.signed[f"/v1/invariance/{DAY}"] = b"{", ""
+        assert audit(served, held)[0] == 3
+    else:
+        assert run_json("trials", day, *arguments)[0] == 3
