@@ -7,16 +7,17 @@ digits, the first the highest, are one number, so that the order has no cycles, 
 whoever is better in every factor is never behind by more than his commission explains.
 """
 
-from typing import NamedTuple, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from registry.ranking.policy import DEFAULT_POLICY, FULL, Policy
 from registry.ranking.score import MAX_SCORE, Factors
 from registry.ranking.ties import OrderKey
 
-Numbers = TypeVar("Numbers", int, npt.NDArray[np.int64])
+if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
+Numbers = TypeVar("Numbers", int, "NDArray[int64]")
 
 
 class RankScale(NamedTuple):

@@ -27,6 +27,7 @@ async def test_whom_no_turn_is_left_for_is_told_when_to_come_again() -> None:
         limits=Limits(BucketTable(None, b"k")),
         searcher=SimpleNamespace(follower=SimpleNamespace(policy=DEFAULT_POLICY)),
         auditor=None,  # nothing is read
+        is_public=False,
     )
 
     async def give() -> Any:

@@ -36,7 +36,7 @@ LIGHT = (
 )
 WHOLE = ("serve", "demo", "crawl", "bench", "db", "doctor", "publish", "report")
 NEEDING_MORE = "needs more than the client: pip install 'fair-registry[server]'"
-RECOMPUTING = ("exposure", "profile", "reproduce", "reproduce-report")
+RECOMPUTING = ("exposure", "profile", "reproduce", "reproduce-report", "trials")
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from registry.records.attestation import Rescoring, attest
 from registry.records.counterfactual import Inquiry
 from registry.sites.label import Label
 from registry.tlog.note import format_vkey
+from registry.tlog.tiles import TILE_WIDTH
 from registry.usecases.reports.shadow import TrialMaterial
 from registry.usecases.sites.list_site import Lister
 from tests.api.running import AUDITOR, UNLISTED, RunningRegistry
@@ -287,6 +288,7 @@ class ExampleCalls:
         ranking = answer["ranking"]["id"]
         record = ranking.partition(".")[0]
         published = self.registry.published(record)
+        width = published["leafIndex"] + 1
         return {
             "reportSelection": ExampleCall(
                 body={
@@ -307,7 +309,7 @@ class ExampleCalls:
             ),
             "proveConsistency": ExampleCall(parameters={"from": 1}),
             "getTile": ExampleCall(
-                parameters={"path": f"0/000.p/{published['leafIndex'] + 1}"},
+                parameters={"path": "0/000" + f".p/{width}" * (width < TILE_WIDTH)},
                 accept="application/octet-stream",
             ),
         }
