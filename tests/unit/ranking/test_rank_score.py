@@ -69,9 +69,9 @@ def test_a_commission_of_zero_passes_less_than_a_step_of_the_score(
     own, other = sites
     if rank_score(own, 1) < rank_score(other, theirs) < rank_score(own, 0):
         lead = other.score(DEFAULT_POLICY) - own.score(DEFAULT_POLICY)
-        assert 0 <= lead < SHOWN.score_step
+        # Who declared 0% as well stood before a better one.
+        assert 0 <= (lead if theirs else -lead) < SHOWN.score_step
         assert digits(own, 0)[:3] == digits(other, 0)[:3]
-        assert theirs == 1
 
 
 @given(FACTORS, st.sampled_from(FACTOR_NAMES), st.integers(1, 300))
