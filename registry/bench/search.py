@@ -43,6 +43,7 @@ from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.log import entries as log
 from registry.observability import configure_logging
+from registry.ranking.rank_score import SHOWN
 from registry.terminal.output import json_option, tell
 
 PORT = 8191
@@ -206,7 +207,7 @@ def _check(origin: str, paths: Sequence[str]) -> int:
     for path in paths:
         with urllib.request.urlopen(origin + path) as answer:  # noqa: S310 — our own
             results = json.load(answer)["results"]
-        scores = [result["score"] for result in results]
+        scores = [SHOWN.shown_score(result["score"]) for result in results]
         in_order = scores == sorted(scores, reverse=True)
         ranks = [result["rank"] for result in results] == list(
             range(1, len(results) + 1)
