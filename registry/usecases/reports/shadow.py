@@ -15,7 +15,6 @@ from registry.db.reports import trial_material
 from registry.errors import NotFound, RegistryError
 from registry.index.columns.filters import Filters
 from registry.ranking.profile import Profile
-from registry.records.canonical import digest_of
 from registry.records.disclosure import parse_disclosure
 from registry.usecases.reports.perturb import MakeProfile, TrialListing
 from registry.usecases.reports.try_invariance import Question, Shadow
@@ -51,10 +50,6 @@ class TrialMaterial(msgspec.Struct, rename="camel", kw_only=True):
     @property
     def body(self) -> bytes:
         return msgspec.json.encode(self)
-
-    @property
-    def digest(self) -> str:
-        return digest_of(self.body)
 
 
 def maker_of(lister: Lister) -> MakeProfile:

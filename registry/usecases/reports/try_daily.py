@@ -98,15 +98,16 @@ class DailyTrials:
             material = await read_trial_material(connection, lister, now, self.trials)
         if not material.sites or not material.rankings:
             return b""
+        body = material.body
         record = trials_commitment_record(
             record_id=self.ids.ulid(),
             at=now,
             day=day,
             commitment=commit_secret(secret),
-            material=material.digest,
+            material=digest_of(body),
         )
         async with self.writer.begin() as connection:
-            if await invariance_runs.save_material(connection, day, material.body):
+            if await invariance_runs.save_material(connection, day, body):
                 await accept_record(connection, record, now)
         async with self.auditor.connect() as connection:
             return await invariance_runs.find_material(connection, day) or b""

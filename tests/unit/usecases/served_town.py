@@ -12,9 +12,7 @@ from registry.interfaces.rest.sites.profile_proofs import view_generation
 from registry.sites.identifier import parse_site_id
 from registry.usecases.reports.perturb import TrialListing
 from registry.usecases.sites.list_site import StoredProbe, summarise_probes
-from registry.usecases.sites.profile_material import (
-    material_of,
-)
+from registry.usecases.sites.profile_material import ProfileMaterial, material_of
 
 KEPT_BY = timedelta(hours=1)
 
@@ -39,6 +37,18 @@ def probes_of(listing: TrialListing) -> list[StoredProbe]:
     ]
 
 
+def served_material(listing: TrialListing) -> ProfileMaterial:
+    """Return what a registry has of the listing for outsiders; its probes are single ones."""
+    return material_of(
+        listing.entry,
+        listing.declarations,
+        documents=listing.documents,
+        keys=(),
+        probes=probes_of(listing),
+        allow_loopback=False,
+    )
+
+
 class ServedTown:
     """place, ask: of a `LogSource`. materials: as JSON, which a test may falsify."""
 
@@ -47,16 +57,7 @@ class ServedTown:
     def __init__(self, listings: Sequence[TrialListing], builder: Builder) -> None:
         self.builder = builder
         self.materials = {
-            listing.entry.site_id: msgspec.to_builtins(
-                material_of(
-                    listing.entry,
-                    listing.declarations,
-                    documents=listing.documents,
-                    keys=(),
-                    probes=probes_of(listing),
-                    allow_loopback=False,
-                )
-            )
+            listing.entry.site_id: msgspec.to_builtins(served_material(listing))
             for listing in listings
         }
 

@@ -27,11 +27,10 @@ from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_
 from registry.usecases.reports.try_daily import result_members, seed_of
 from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
-from registry.usecases.sites.profile_material import material_of
 from tests.cli.audited import VKEY, Served, publish, run_json, serving
 from tests.db.test_asking_counterfactually import Bribable
 from tests.unit.records.history import History
-from tests.unit.usecases.served_town import probed, probes_of
+from tests.unit.usecases.served_town import probed, served_material
 
 DAY = NOW.date()
 SECRET = sha256(b"trials").digest()
@@ -84,7 +83,7 @@ class TrialDay:
                 **history.head,
                 day=DAY,
                 commitment=commit_secret(SECRET),
-                material=material.digest,
+                material=digest_of(material.body),
             )
         )
         result = {**self._result(material, held), **self.logged}
@@ -118,17 +117,7 @@ def _held(history: History, index: int) -> dict[str, Any]:
 
 def _material(lister: Lister, held: Held) -> TrialMaterial:
     town = town_shadow(lister, CAST[::5])
-    sites = [
-        material_of(
-            listing.entry,
-            listing.declarations,
-            documents=listing.documents,
-            keys=(),
-            probes=probes_of(listing),
-            allow_loopback=False,
-        )
-        for listing in map(probed, town.listings)
-    ]
+    sites = [served_material(probed(listing)) for listing in town.listings]
     return TrialMaterial(
         at=int(NOW.timestamp()),
         policy=DEFAULT_POLICY.digest,
