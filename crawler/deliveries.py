@@ -20,7 +20,7 @@ from registry.db import webhooks
 from registry.db.webhooks import DeadLetter, Webhook
 from registry.errors import Gone, Refused
 from registry.sites.identifier import format_site_id
-from registry.usecases.following import follow
+from registry.usecases.background import follow
 from registry.usecases.sites.change_feed import (
     FeedCursor,
     FeedPage,

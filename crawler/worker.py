@@ -26,7 +26,7 @@ from registry.db.frontier import due_work as frontier
 from registry.db.frontier import heartbeats, tasks
 from registry.db.frontier.tasks import Task
 from registry.db.registration import registrations
-from registry.usecases.following import follow
+from registry.usecases.background import follow
 
 BEAT_S = 2.0
 DATABASE_PAUSE_S = 1.0

@@ -31,7 +31,7 @@ from registry.interfaces.routes import AT_THE_ROOT, EXPOSED_HEADERS, V1
 from registry.interfaces.wab.command_log import CommandLog
 from registry.interfaces.wab.dispatcher import Dispatcher
 from registry.interfaces.wab.seen_commands import SeenCommands
-from registry.interfaces.wab.socket_memory import SocketMemory
+from registry.interfaces.wab.socket_routes import SocketMemory
 from registry.interfaces.web import openapi
 from registry.interfaces.web.problem_page import PAGE_EXCEPTION_HANDLERS
 from registry.observability import (

@@ -11,6 +11,7 @@ from registry import keyring
 from registry.compiled.library import explain_absence, how_to_compile
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log.rankings import CountingWriter
+from registry.db.reports import invariance_runs, kept_reports
 from registry.index.query.index_searcher import is_compiled
 from registry.index.sources import digest_of_code
 from registry.interfaces.http.bucket_table import BucketTable
@@ -18,9 +19,12 @@ from registry.interfaces.http.limits import LENIENCE, Limits, operator_id_of
 from registry.interfaces.http.services import Bot, Services
 from registry.interfaces.http.spare_room import SpareRoom
 from registry.interfaces.http.streams import SOCKETS, SOCKETS_OF_CLIENT, StreamPlaces
-from registry.interfaces.http.watched import Watched
 from registry.observability import (
     BATCH_RECORDS,
+    INVARIANCE_FINISHED,
+    INVARIANCE_TRIALS,
+    INVARIANCE_VIOLATIONS,
+    REPORT_FINISHED,
 )
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
@@ -29,6 +33,7 @@ from registry.ranking.words.lexicon import lexicon_of
 from registry.settings import Settings
 from registry.sites.city_mentions import CityMentions
 from registry.sites.gazetteer import Gazetteer
+from registry.usecases.background import follow
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.erase import Retention
 from registry.usecases.log.filed_log import FiledLog
@@ -37,17 +42,43 @@ from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
-from registry.usecases.reports.recent_reports import RecentReports
-from registry.usecases.reports.report_queue import ReportQueue
+from registry.usecases.reports.report_queue import RecentReports, ReportQueue
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
 from registry.usecases.search.todays_seed import SeedReader
 from registry.usecases.sites.lint import Linter
 from registry.usecases.sites.list_site import Lister
-from registry.usecases.sites.listed_count import ListedCount
-from registry.usecases.sites.listed_entries import ListedEntries
+from registry.usecases.sites.listed_entries import ListedCount, ListedEntries
 from registry.usecases.sites.refresh import RefreshAllowance
+
+WATCH_PAUSE_S = 60.0
+
+
+class Watched:
+    """Figures that other processes put into the database, for this one's metrics.
+
+    engine: of the API's role.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        await follow(self.look, pause_s=WATCH_PAUSE_S, lost="figures_lost")
+
+    async def look(self) -> None:
+        async with self._engine.connect() as connection:
+            runs = await invariance_runs.list_runs(connection, limit=1)
+            reports = await kept_reports.list_reports(connection, limit=1)
+        for run in runs:
+            INVARIANCE_TRIALS.set(run.result.trials)
+            INVARIANCE_VIOLATIONS.set(run.result.violations)
+            INVARIANCE_FINISHED.set(run.finished_at.timestamp())
+        for report in reports:
+            REPORT_FINISHED.set(report.made_at.timestamp())
+
 
 logger = structlog.get_logger()
 

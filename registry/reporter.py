@@ -36,7 +36,7 @@ from registry.settings import Settings
 from registry.settings_reader import settings_of_process
 from registry.usecases.background import NICENESS
 from registry.usecases.ids import IdSource
-from registry.usecases.registration.drop_rejected import drop_rejected_statements
+from registry.usecases.registration.submit_registration import drop_rejected_statements
 from registry.usecases.reports.keep_exposure import ExposureKeeper
 from registry.usecases.reports.keep_report import Keeper
 from registry.usecases.reports.try_daily import DailyTrials

@@ -23,7 +23,7 @@ from registry.errors import Problem, RegistryError
 from registry.identity.refusals import KEY_NOT_PUBLISHED
 from registry.sites.host import parse_host
 from registry.usecases.registration.decide_registration import carry_out, reject
-from registry.usecases.registration.verified_statement import (
+from registry.usecases.registration.key_acts import (
     VerifiedStatement,
     verify_signature,
 )

@@ -13,9 +13,8 @@ from registry.interfaces.mcp.mcp_routes import answer_message
 from registry.interfaces.mcp.server_card import get_server_card, get_server_json
 from registry.interfaces.rest import health, operators
 from registry.interfaces.rest.labels import labels
-from registry.interfaces.rest.log import about, attestations, records
-from registry.interfaces.rest.log import proofs as log
-from registry.interfaces.rest.registration import challenges, registrations
+from registry.interfaces.rest.log import about, attestations, proofs
+from registry.interfaces.rest.registration import registrations
 from registry.interfaces.rest.reports import (
     exposure_routes,
     invariance,
@@ -42,7 +41,7 @@ from registry.interfaces.wab.bridge_document import get_own_document
 from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
 from registry.interfaces.wab.domain_trust import TRUST
 from registry.interfaces.wab.socket_routes import converse
-from registry.interfaces.web import directory, openapi, pages, site_page
+from registry.interfaces.web import openapi, pages
 from registry.interfaces.web import static_files as files
 
 
@@ -69,7 +68,6 @@ V1 = _without_options(
         route_handlers=[
             about.get_log,
             attestations.attest,
-            challenges.create_challenge,
             changes.get_changes,
             changes.watch_changes,
             counterfactuals.ask_counterfactual,
@@ -85,8 +83,6 @@ V1 = _without_options(
             labels.set_label,
             lint.get_advice,
             lint.lint_document,
-            log.get_consistency,
-            log.get_inclusion,
             notices.get_notices,
             operators.change_operator,
             operators.get_operator,
@@ -101,9 +97,12 @@ V1 = _without_options(
             rankings.erase,
             rankings.get_ranking,
             rankings.get_ranking_proof,
-            records.get_record,
-            records.get_record_proof,
+            proofs.get_consistency,
+            proofs.get_inclusion,
+            proofs.get_record,
+            proofs.get_record_proof,
             refresh.refresh_site,
+            registrations.create_challenge,
             registrations.get_registration,
             registrations.submit,
             registrations.watch_registration,
@@ -132,8 +131,6 @@ AT_THE_ROOT: list[ControllerRouterHandler] = [
     get_manifest,
     get_server_card,
     get_server_json,
-    directory.get_addresses,
-    directory.get_directory,
     files.get_icon,
     files.get_robots,
     files.get_security,
@@ -142,12 +139,14 @@ AT_THE_ROOT: list[ControllerRouterHandler] = [
     health.get_readiness,
     openapi.get_openapi,
     openapi.show_openapi,
+    pages.get_addresses,
+    pages.get_directory,
     pages.get_policy_page,
     pages.show_bot,
     pages.show_policy,
-    site_page.show_site,
     pages.show_problem,
     pages.show_search,
+    pages.show_site,
     tiles.get_checkpoint,
     tiles.get_tile,
 ]

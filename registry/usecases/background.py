@@ -1,12 +1,16 @@
-"""Long work beside what must not wait for it."""
+"""Work beside what must not wait for it: once in a thread, or again and again."""
 
 import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import TypeVar
+
+import structlog
+
+from registry.db.engine.engines import DatabaseError
 
 NICENESS = 15
 Result = TypeVar("Result")
@@ -41,3 +45,21 @@ def _yield_to_others(niceness: int) -> None:
         # An ordinary user may not make a thread less nice than its process is.
         least = os.getpriority(os.PRIO_PROCESS, thread)
         os.setpriority(os.PRIO_PROCESS, thread, max(niceness, least))
+
+
+DATABASE_PAUSE_S = 1.0
+
+logger = structlog.get_logger()
+
+
+async def follow(
+    catch_up: Callable[[], Awaitable[None]], *, pause_s: float, lost: str
+) -> None:
+    """Run `catch_up` until cancelled. lost: the event that is logged while the database is away."""
+    while True:
+        try:
+            await catch_up()
+            await asyncio.sleep(pause_s)
+        except (DatabaseError, OSError) as error:
+            logger.warning(lost, kind=type(error).__name__)
+            await asyncio.sleep(DATABASE_PAUSE_S)

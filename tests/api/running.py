@@ -29,8 +29,8 @@ from registry import keyring
 from registry.cli.service.supervise import parts_of_service
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Role, open_engine
+from registry.demo.town.member import CAST
 from registry.demo.town.server import Town, TownSite
-from registry.demo.town.sites import CAST
 from registry.identity.statements.jws import sign_compact
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import DEFAULT_POLICY

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from registry import keyring
-from registry.interfaces.http.cursors import LIFETIME, seal_cursor
+from registry.interfaces.rest.paging import LIFETIME, seal_cursor
 from registry.usecases.ids import utc_now
 from tests.api import expect
 from tests.api.running import RunningRegistry

@@ -35,8 +35,7 @@ from registry.identity.requests.web_bot_auth import (
     SignatureAgent,
 )
 from registry.interfaces.http.services import Bot
-from registry.interfaces.web.directory import get_addresses, get_directory
-from registry.interfaces.web.pages import show_bot
+from registry.interfaces.web.pages import get_addresses, get_directory, show_bot
 from registry.open_services import _bot
 from registry.settings import Settings
 from tests.api import expect

@@ -15,7 +15,7 @@ from litestar.testing import AsyncTestClient
 from structlog.testing import capture_logs
 
 from registry.errors import RateLimited, RegistryError, Unauthorized, Unavailable
-from registry.interfaces.http.bucket_table import BucketTable
+from registry.interfaces.http.bucket_table import BucketTable, Quota
 from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.credentials import Call, admit_asker
 from registry.interfaces.http.envelope import Envelope
@@ -30,7 +30,6 @@ from registry.interfaces.http.limits import (
 )
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.streams import STREAMS, STREAMS_OF_CLIENT
-from registry.interfaces.http.token_bucket import Quota
 from registry.usecases.refusals import OPERATOR_KEY_UNKNOWN
 from tests.api import expect
 from tests.api.running import RunningRegistry

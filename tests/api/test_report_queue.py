@@ -14,8 +14,7 @@ from registry.interfaces.http.strict import StrictRequest
 from registry.interfaces.rest.reports.reports import get_fairness_report
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.ids import utc_now
-from registry.usecases.reports.recent_reports import RecentReports
-from registry.usecases.reports.report_queue import ReportQueue
+from registry.usecases.reports.report_queue import RecentReports, ReportQueue
 
 
 async def test_whom_no_turn_is_left_for_is_told_when_to_come_again() -> None:

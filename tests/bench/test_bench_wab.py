@@ -6,7 +6,7 @@ import math
 import pytest
 
 from registry.bench.bridge.wab import FIRST_UNDER_WAY, WAIT_S, Gate, Ping, held_against
-from registry.interfaces.http.token_bucket import Quota
+from registry.interfaces.http.bucket_table import Quota
 
 QUOTA = Quota(600, 40)
 

@@ -11,8 +11,8 @@ from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.problems import EXCEPTION_HANDLERS
 from registry.interfaces.http.strict import StrictRequest, verify_query
 from registry.interfaces.log import tile_routes as tiles
+from registry.interfaces.rest.log import proofs
 from registry.interfaces.rest.log import proofs as log
-from registry.interfaces.rest.log import records
 from registry.interfaces.rest.search import rankings
 
 
@@ -31,8 +31,8 @@ def open_client(**services: Any) -> httpx.AsyncClient:
             rankings.erase,
             rankings.get_ranking,
             rankings.get_ranking_proof,
-            records.get_record,
-            records.get_record_proof,
+            proofs.get_record,
+            proofs.get_record_proof,
         ],
     )
     app = Litestar(

@@ -43,10 +43,12 @@ from registry.sites.host import Host, parse_host
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.registration.decide_registration import carry_out
-from registry.usecases.registration.issue_challenge import issue_challenge
+from registry.usecases.registration.key_acts import verify_signature
 from registry.usecases.registration.published_keys import PublishedKeys
-from registry.usecases.registration.submit_registration import submit_registration
-from registry.usecases.registration.verified_statement import verify_signature
+from registry.usecases.registration.submit_registration import (
+    issue_challenge,
+    submit_registration,
+)
 from registry.usecases.sites.list_site import Lister
 from registry.usecases.sites.parse_site import (
     FetchedBody,

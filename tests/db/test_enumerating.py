@@ -9,7 +9,7 @@ from sqlalchemy.dialects import postgresql
 
 from registry.db.engine.engines import Engine
 from registry.db.sites import listed_sites as sites
-from registry.usecases.sites.listed_count import LIFE_S, ListedCount
+from registry.usecases.sites.listed_entries import LIFE_S, ListedCount
 from tests.db.scene import Scene
 
 AFTER = (datetime(2026, 1, 1, tzinfo=UTC), 5)

@@ -15,10 +15,10 @@ from registry.db.registration.registrations import (
 )
 from registry.errors import Conflict, RateLimited
 from registry.sites.host import parse_host
-from registry.usecases.registration.drop_rejected import drop_rejected_statements
 from registry.usecases.registration.submit_registration import (
     MAX_PER_NONCE,
     MAX_WAITING,
+    drop_rejected_statements,
 )
 from tests.db.scene import LEASE, NOON, Scene, SiteOwner, codes
 

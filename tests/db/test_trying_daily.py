@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from registry.db.engine.engines import Engine, Role
 from registry.db.reports import invariance_runs
 from registry.db.schema.tables import pending
-from registry.interfaces.http.watched import Watched
+from registry.open_services import Watched
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import digest_of
 from registry.records.record import parse_record

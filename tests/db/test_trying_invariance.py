@@ -14,10 +14,9 @@ from registry.db.engine.engines import Role
 from registry.db.log.rankings import RankingWriter
 from registry.db.sites import profiles
 from registry.demo.requests import OTHERS
-from registry.demo.town.documents.build_document import build_document
-from registry.demo.town.member import Member
+from registry.demo.town.build_document import build_document
+from registry.demo.town.member import CAST, Member
 from registry.demo.town.member_declarations import declare
-from registry.demo.town.sites import CAST
 from registry.identity.statements.declarations import parse_declarations
 from registry.index.columns.filters import Filters
 from registry.ranking.profile import encode_profile

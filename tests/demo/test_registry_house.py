@@ -7,9 +7,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.demo.town.house import HttpRequest, Reply
+from registry.demo.town.member import CAST
 from registry.demo.town.registry_house import REGISTRY, REGISTRY_URLS, RegistryHouse
 from registry.demo.town.server import Town
-from registry.demo.town.sites import CAST
 from registry.formats.inspection import inspect
 from registry.identity.keys.jwk import parse_jwks
 from registry.identity.keys.key_source import KEY_SET_PATH

@@ -16,8 +16,8 @@ import httpx
 import psutil
 
 from registry.client import ProblemAnswered, RegistryClient
+from registry.demo.town.member import CAST
 from registry.demo.town.server import Town
-from registry.demo.town.sites import CAST
 from registry.identity.statements.jws import sign_compact
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.merkle import leaf_hash, tree_root

@@ -27,8 +27,8 @@ from registry.bench.service import UNLIMITED, build_index, prepare, serving
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.ports import verify_port_is_free
 from registry.db.engine.engines import engine_at
+from registry.interfaces.http.bucket_table import Quota
 from registry.interfaces.http.limits import HOLD_UP_S, LIMITS, Kind
-from registry.interfaces.http.token_bucket import Quota
 from registry.interfaces.wab.dispatcher import TIMEOUT_S
 from registry.observability import configure_logging
 from registry.terminal.output import json_option, tell

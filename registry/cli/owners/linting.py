@@ -128,7 +128,7 @@ def _exit_by(report: Report, *, is_strict: bool, is_silent: bool) -> None:
 def _advising(*, allow_loopback: bool) -> Callable[..., Report] | None:
     """Return the lint with advice; None where only the client is installed."""
     try:
-        linting = import_module("registry.usecases.sites.linter_tables")
+        linting = import_module("registry.usecases.sites.lint")
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("registry"):
             raise

@@ -1,11 +1,16 @@
 """Member of the town: one invented business or service, and its story.
 
 A member's actions are written in the registry's own words (`registry.sites.action`),
-with names in snake_case; each format spells them in its own way.
+with names in snake_case; each format spells them in its own way. The cast is
+data: a file of TOML for each trade. Every name is invented; `.test` is reserved (RFC 6761,
+section 6.2).
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from registry.identity.keys.public_keys import Algorithm
 from registry.sites.action import Action
@@ -56,3 +61,26 @@ class Member:
     @property
     def url(self) -> str:
         return f"https://{self.host}/"
+
+
+_TRADES = (
+    "eating",
+    "caring",
+    "mending",
+    "travelling",
+    "browsing",
+    "online",
+    "abroad",
+)
+
+
+class _Trade(msgspec.Struct, forbid_unknown_fields=True):
+    members: tuple[Member, ...]
+
+
+def _read(trade: str) -> tuple[Member, ...]:
+    file = Path(__file__).with_name("cast") / f"{trade}.toml"
+    return msgspec.toml.decode(file.read_bytes(), type=_Trade).members
+
+
+CAST: tuple[Member, ...] = sum(map(_read, _TRADES), ())

@@ -6,7 +6,7 @@ for every format but WAB, and the disclosures that serve reports only.
 
 from collections.abc import Mapping
 
-from registry.demo.town.documents.build_document import document_path
+from registry.demo.town.build_document import document_path
 from registry.demo.town.member import Member
 from registry.strict_json import JsonValue
 

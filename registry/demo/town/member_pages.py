@@ -8,10 +8,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from registry.demo.town.documents.build_document import document_path
-from registry.demo.town.documents.spelling import title
+from registry.demo.town.build_document import document_path
 from registry.demo.town.member import Member
 from registry.demo.town.resource import Resource, html
+from registry.demo.town.spelling import title
 from registry.sites.action import Parameter
 
 _RELATIONS = {"awas": "ai-actions", "abp": "abp-manifest"}

@@ -1,7 +1,8 @@
 """The town: every site of the cast on one TLS socket of loopback, and its DNS.
 
 A client finds it through three things: `ca.pem`, whom to trust; `hosts`, where each host
-name is (lines `host address:port`); and the address of the DNS server.
+name is (lines `host address:port`); and the address of the DNS server. The town's own
+authority issues a certificate for each host.
 """
 
 import asyncio
@@ -16,9 +17,8 @@ from pathlib import Path
 
 import trustme
 
-from registry.demo.town.certificates import choose_by_name, issue_context
 from registry.demo.town.house import House
-from registry.demo.town.member import Format, Member, Proof, Story
+from registry.demo.town.member import CAST, Format, Member, Proof, Story
 from registry.demo.town.member_declarations import declare, document_urls
 from registry.demo.town.names import NameServer
 from registry.demo.town.registry_house import (
@@ -26,7 +26,6 @@ from registry.demo.town.registry_house import (
     REGISTRY_URLS,
     RegistryHouse,
 )
-from registry.demo.town.sites import CAST
 from registry.demo.town.tls_connection import serve_connection
 from registry.identity.keys.private_keys import (
     PrivateKey,
@@ -36,6 +35,40 @@ from registry.identity.keys.private_keys import (
 )
 from registry.identity.keys.public_keys import PublicKey
 from registry.strict_json import JsonValue
+
+
+def issue_context(authority: trustme.CA, host: str) -> ssl.SSLContext:
+    """Return a server context with a certificate for that name alone."""
+    context = _server_context()
+    authority.issue_cert(host, common_name=host).configure_cert(context)
+    return context
+
+
+def choose_by_name(contexts: Mapping[str, ssl.SSLContext]) -> ssl.SSLContext:
+    """A context that becomes the one of the name asked for (SNI, RFC 6066).
+
+    It has no certificate of its own: a name that is not of the town is refused.
+    """
+
+    def choose(
+        handshake: ssl.SSLObject, name: str | None, _context: ssl.SSLContext
+    ) -> int | None:
+        if name is None or name not in contexts:
+            return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        handshake.context = contexts[name]
+        return None
+
+    front = _server_context()
+    front.sni_callback = choose
+    return front
+
+
+def _server_context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
 
 ADDRESS = "127.0.0.1"
 HANDSHAKE_TIMEOUT_S = 10.0

@@ -2,10 +2,14 @@
 
 It stands around the whole application, because Litestar's own middleware does not see a
 request that has no route. Each line that is logged meanwhile carries the request's id,
-and so does the answer: that is all that ties them, and it says nothing of the asker.
+and so does the answer: that is all that ties them, and it says nothing of the asker. Our
+own mistakes are logged by their class and place, without the message, which may hold what
+the caller sent: queries, tokens, receipts.
 """
 
 import secrets
+import traceback
+from pathlib import PurePath
 
 import structlog
 from litestar.datastructures import MutableScopeHeaders
@@ -13,7 +17,25 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
-from registry.interfaces.http.faults import place_of
+FRAMES = 6
+
+
+def place_of(error: BaseException) -> dict[str, object]:
+    """The error's class, and the innermost frames as `file:line function`."""
+    while isinstance(error, BaseExceptionGroup):  # the first says enough
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    return {
+        "kind": type(error).__name__,
+        "at": [
+            f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames
+        ],
+    }
+
+
+def _short(filename: str) -> str:
+    return "/".join(PurePath(filename).parts[-2:])
+
 
 REQUEST_ID_BYTES = 8
 

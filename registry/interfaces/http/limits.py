@@ -26,12 +26,11 @@ from litestar.types import Scope
 
 from registry.errors import RateLimited, RegistryError, Unavailable
 from registry.identity.keys.public_keys import PublicKey
-from registry.interfaces.http.bucket_table import BucketTable
+from registry.interfaces.http.bucket_table import Allowance, BucketTable, Quota
 from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.refusals import ANONYMOUS_TURNED_AWAY, TOO_MANY_REQUESTS
 from registry.interfaces.http.spare_room import SpareRoom
-from registry.interfaces.http.token_bucket import Allowance, Quota
 from registry.observability import LIMITED
 from registry.tlog.note import parse_vkey
 

@@ -16,7 +16,7 @@ from registry import errors
 from registry.db.engine.engines import DatabaseError, is_away
 from registry.errors import Problem, ProblemType, RegistryError
 from registry.interfaces.http import refusals
-from registry.interfaces.http.faults import place_of
+from registry.interfaces.http.envelope import place_of
 from registry.interfaces.http.strict import query_parameters, with_choices
 from registry.observability import PROBLEMS
 from registry.usecases.refusals import REPORTS_BUSY

@@ -13,7 +13,7 @@ import structlog
 from registry.db.engine.engines import Engine
 from registry.db.log import entries as log
 from registry.observability import ANONYMOUS_TURNED_AWAY, FREE_BYTES
-from registry.usecases.following import follow
+from registry.usecases.background import follow
 
 PAUSE_S = 2.0
 RELIEF = 1.1

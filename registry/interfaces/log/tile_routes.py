@@ -1,5 +1,6 @@
 """The log as C2SP tlog-tiles serves it: /checkpoint and /tile/…, nothing else."""
 
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -10,7 +11,6 @@ from registry.errors import NotFound, Refused
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import TILE_UNKNOWN
 from registry.interfaces.http.services import Injected
-from registry.interfaces.log.coding import accepts_gzip
 from registry.tlog.tiles import Bundle, Tile, format_tile_path, parse_tile_path
 
 IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -78,3 +78,16 @@ def _parse(path: str, request: Request[Any, Any, Any]) -> Tile | Bundle:
     if raw and bytes(raw).partition(b"?")[0] != b"/" + format_tile_path(part).encode():
         raise NotFound(TILE_UNKNOWN, "a tile's path has one spelling")
     return part
+
+
+_ZERO = re.compile(r"q=0(\.0{0,3})?", re.IGNORECASE)
+_MOST = 32  # codings are a handful; nobody gets to send us through a long list
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """accept_encoding: the header's value, "" without one: then nothing was asked for."""
+    taken = {}
+    for item in accept_encoding.split(",", _MOST)[:_MOST]:
+        coding, _, weight = item.partition(";")
+        taken[coding.strip().lower()] = not _ZERO.fullmatch(weight.strip())
+    return taken.get("gzip", taken.get("x-gzip", taken.get("*", False)))

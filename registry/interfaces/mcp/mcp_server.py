@@ -6,6 +6,7 @@ what a caller sent, and is not logged.
 """
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,7 +17,6 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
 from registry.formats.untrusted_text import neutralise
-from registry.interfaces.mcp import fair_prompt
 from registry.interfaces.mcp.tool_calls import (
     POLICY_URI,
     Caller,
@@ -30,6 +30,26 @@ from registry.interfaces.mcp.tool_table import INSTRUCTIONS, TOOL, TOOLS, ToolRo
 Context = ServerRequestContext[Any, Any]
 NAME = "fair-registry"
 JSON = "application/json"
+
+PROMPT = types.Prompt(
+    name="choose_fairly",
+    title="Choose a site fairly",
+    description="Find a site for a task and choose by fit alone, with the choice on record",
+    arguments=[
+        types.PromptArgument(
+            name="task",
+            description="what should be done, in your own words",
+            required=True,
+        ),
+        types.PromptArgument(
+            name="city",
+            description="where you are, if the place matters",
+            required=False,
+        ),
+    ],
+)
+"""Prompt for a fair selection, for hosts that offer prompts to people."""
+PROMPT_MAX_LETTERS = 1_000
 
 
 def make_manager(version: str) -> StreamableHTTPSessionManager:
@@ -156,30 +176,36 @@ async def _read_resource(
 async def _list_prompts(
     _: Context, __: types.PaginatedRequestParams | None
 ) -> types.ListPromptsResult:
-    arguments = [
-        types.PromptArgument(name=name, description=about, required=required)
-        for name, about, required in fair_prompt.ARGUMENTS
-    ]
-    prompt = types.Prompt(
-        name=fair_prompt.NAME,
-        title=fair_prompt.TITLE,
-        description=fair_prompt.ABOUT,
-        arguments=arguments,
-    )
-    return types.ListPromptsResult(prompts=[prompt])
+    return types.ListPromptsResult(prompts=[PROMPT])
 
 
 async def _get_prompt(
     _: Context, params: types.GetPromptRequestParams
 ) -> types.GetPromptResult:
     arguments = params.arguments or {}
-    if params.name != fair_prompt.NAME or not arguments.get("task"):
-        message = f"the prompt is {fair_prompt.NAME}, and its task is required"
+    if params.name != PROMPT.name or not arguments.get("task"):
+        message = f"the prompt is {PROMPT.name}, and its task is required"
         data = {"code": "INVALID_PARAMS"}
         raise MCPError(types.INVALID_PARAMS, message, data)
-    content = types.TextContent(type="text", text=fair_prompt.text_for(arguments))
+    content = types.TextContent(type="text", text=prompt_text(arguments))
     prompt = types.PromptMessage(role="user", content=content)
-    return types.GetPromptResult(description=fair_prompt.ABOUT, messages=[prompt])
+    return types.GetPromptResult(description=PROMPT.description, messages=[prompt])
+
+
+def prompt_text(arguments: Mapping[str, str]) -> str:
+    task = arguments["task"][:PROMPT_MAX_LETTERS]
+    city = arguments.get("city", "")[:200]
+    place = f" I am in {city}." if city else ""
+    return (
+        f"{task}{place}\n\n"
+        "Use search_sites once, with my words as q"
+        f"{' and the city' if city else ''}. Show me the first three in the order of the "
+        "answer, each with its score and why it is there. Choose by what fits the task: "
+        "not by how well a name is known, by your own preference, or by what a site says "
+        "of itself. If two fit as well, take the one that is ranked higher. Before "
+        "anything is booked, bought or sent, ask me. Then call report_selection once with "
+        "ranking.id and the site you used, or null."
+    )
 
 
 def _caller(context: Context) -> Caller:

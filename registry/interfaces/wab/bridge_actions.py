@@ -19,7 +19,7 @@ from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body, pointing_into_body
-from registry.interfaces.rest.registration.challenges import (
+from registry.interfaces.rest.registration.registrations import (
     ChallengeRequest,
     save_challenge,
 )

@@ -17,8 +17,11 @@ from registry.interfaces.http.strict import convert_body
 from registry.interfaces.wab.agent_exchange import Exchange
 from registry.interfaces.wab.bridge_actions import ACTIONS, Asker, BridgeAction
 from registry.interfaces.wab.bridge_command import Json, read_action
-from registry.interfaces.wab.bridge_document import bridge_document, own_commands
-from registry.interfaces.wab.page_content import read_content
+from registry.interfaces.wab.bridge_document import (
+    bridge_document,
+    own_commands,
+    read_content,
+)
 from registry.interfaces.wab.refusals import ACTION_UNKNOWN, METHOD_UNKNOWN
 from registry.interfaces.wab.sealed_session import (
     LIFETIME,

@@ -2,14 +2,23 @@
 
 Commands of a connection are answered one after the other, each before the next is read:
 who reads slowly is read slowly, and no more than one reply of a connection is held.
+
+The server collects a message of up to 64 MiB before we see a byte of it, and has no
+setting for that: sixteen connections of one network could hold a gigabyte, a thousand
+sixty-four. So the process watches what memory it has of its own, without mapped files,
+and ends all conversations when that has grown too much. Honest agents are told to come
+back.
 """
 
 import asyncio
+import resource
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,8 +37,43 @@ from registry.interfaces.wab.bridge_command import (
 from registry.interfaces.wab.bridge_methods import heartbeat
 from registry.interfaces.wab.dispatcher import RATE_LIMITED, Dispatcher
 from registry.interfaces.wab.sealed_session import open_session
-from registry.interfaces.wab.socket_memory import SocketMemory
 from registry.strict_json import parse_json
+
+MOST_GROWTH = 1 << 30
+POLL_S = 1.0
+
+_STATM = Path("/proc/self/statm")
+
+
+def own_bytes() -> int:
+    """Return the resident memory of this process that is shared with no other."""
+    _, resident, shared, *_ = map(int, _STATM.read_text().split())
+    return (resident - shared) * resource.getpagesize()
+
+
+class SocketMemory:
+    """Watch of one process, from its start on. used: bytes, now."""
+
+    def __init__(
+        self, most_growth: int = MOST_GROWTH, used: Callable[[], int] = own_bytes
+    ) -> None:
+        self._used = used
+        self._most = used() + most_growth
+        self._looked_at = 0.0
+        self._is_short = False
+
+    async def becomes_short(self, poll_s: float = POLL_S) -> None:
+        """Wait until it does. However many wait, it is looked at once in a while."""
+        while not self._look(poll_s):
+            await asyncio.sleep(poll_s)
+
+    def _look(self, poll_s: float) -> bool:
+        now = time.monotonic()
+        if now - self._looked_at >= poll_s:
+            self._looked_at = now
+            self._is_short = self._used() > self._most
+        return self._is_short
+
 
 HEARTBEAT_S = 30.0
 SEND_TIMEOUT_S = 20.0

@@ -14,7 +14,7 @@ from registry.db.log import entries as log
 from registry.errors import Unavailable
 from registry.records.promise import Promise, sign_promise
 from registry.records.record import Record
-from registry.usecases.following import follow
+from registry.usecases.background import follow
 from registry.usecases.ids import Clock
 from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import LOG_STANDS_STILL

@@ -30,13 +30,13 @@ from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import DOCUMENT_MISSING, SITE_NOT_REGISTERED
 from registry.usecases.registration.key_acts import (
+    VerifiedStatement,
     revoke_key,
     rotate_keys,
     save_keys,
     verify_signer,
 )
 from registry.usecases.registration.published_keys import save_published_keys
-from registry.usecases.registration.verified_statement import VerifiedStatement
 from registry.usecases.sites.declared import declared_of, label_declared
 from registry.usecases.sites.list_site import QUALITY_WINDOW, Lister
 from registry.usecases.sites.notices import make_notice

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from registry.db.engine.engines import Connection
+from registry.db.registration.registrations import Registration
 from registry.db.sites import listed_sites as sites
 from registry.db.sites import notices
 from registry.db.sites.listed_sites import StoredKey
@@ -18,7 +19,13 @@ from registry.identity.keys.key_trust import (
     Trusted,
     next_key_state,
 )
-from registry.identity.refusals import NEXT_KEY_NOT_PUBLISHED, REVOKED_KEY_UNKNOWN
+from registry.identity.refusals import (
+    KEY_NOT_PUBLISHED,
+    NEXT_KEY_NOT_PUBLISHED,
+    REVOKED_KEY_UNKNOWN,
+)
+from registry.identity.statements.jws import CompactJws, parse_compact, verify_jws
+from registry.identity.statements.registration import SiteStatement, parse_statement
 from registry.sites.entry import SiteEntry
 from registry.usecases.refusals import KEY_HELD
 from registry.usecases.registration.published_keys import (
@@ -27,8 +34,37 @@ from registry.usecases.registration.published_keys import (
     save_published_keys,
     weigh_key,
 )
-from registry.usecases.registration.verified_statement import VerifiedStatement
 from registry.usecases.sites.notices import key_notices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedStatement:
+    """signer: the key and where it stands; whether it is trusted is not decided yet."""
+
+    registration: Registration
+    jws: CompactJws
+    statement: SiteStatement
+    signer: KeyReference
+    published: PublishedKeys
+
+
+def verify_signature(
+    registration: Registration, published: PublishedKeys, *, test_hosts: bool
+) -> VerifiedStatement:
+    """Raises: Refused."""
+    jws = parse_compact(registration.token)
+    signing_key = published.find(jws.kid)
+    if signing_key is None:
+        raise Refused(KEY_NOT_PUBLISHED, f"No key has the thumbprint {jws.kid}.")
+    signer, key = signing_key
+    verify_jws(jws, key)
+    return VerifiedStatement(
+        registration=registration,
+        jws=jws,
+        statement=parse_statement(jws.payload, test_hosts=test_hosts),
+        signer=signer,
+        published=published,
+    )
 
 
 async def verify_signer(

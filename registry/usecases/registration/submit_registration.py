@@ -1,30 +1,61 @@
-"""Taking a signed statement: all that can be refused at once is refused at once.
+"""Challenges, and signed statements: what can be refused at once is refused at once.
 
 The web tier makes no outbound request, so the keys are not known here and the signature
 is not checked: the row that is left is leased by a crawler, which decides. Of one network
 one statement waits for a host, and a newer one takes its place; what a stranger sends
 takes no place of the owner's.
+
+Anybody can send a statement that no key of the site signed. Once it has been rejected for
+a week its bytes are dropped, for nobody asks any more why; its digest stays.
 """
 
-from registry.db.engine.engines import Connection
+from datetime import timedelta
+
+from registry.db.engine.engines import Connection, Engine
 from registry.db.registration import challenges, registrations
 from registry.db.registration.registrations import Registration
 from registry.db.sites import listed_sites as sites
 from registry.errors import Conflict, RateLimited, Refused
-from registry.identity.statements.challenge import verify_challenge
+from registry.identity.statements.challenge import (
+    Challenge,
+    make_challenge,
+    verify_challenge,
+)
 from registry.identity.statements.jws import parse_compact
+from registry.identity.statements.nonce import NONCE_BYTES
 from registry.identity.statements.registration import (
     parse_statement,
     verify_sequence,
     verify_statement,
 )
-from registry.usecases.ids import IdSource
+from registry.sites.host import Host
+from registry.usecases.ids import Clock, IdSource
 from registry.usecases.refusals import (
     NONCE_TRIED_OFTEN,
     REGISTRATION_SUPERSEDED,
     REGISTRATIONS_WAITING,
     SITE_NOT_REGISTERED,
 )
+
+
+async def issue_challenge(
+    connection: Connection, host: Host, *, audience: str, ids: IdSource
+) -> Challenge:
+    """A nonce for the host, remembered until it expires."""
+    known = await sites.find_site(connection, host.name)
+    now = ids.clock()
+    challenge = make_challenge(
+        host,
+        audience=audience,
+        next_seq=known.seq + 1 if known else 1,
+        now=now,
+        randomness=ids.random_bytes(NONCE_BYTES),
+    )
+    await challenges.save_challenge(
+        connection, host.name, challenge.nonce, now, challenge.expires_at
+    )
+    return challenge
+
 
 MAX_PER_NONCE = 10
 """A failed try does not burn the nonce; but one nonce is no licence for any number."""
@@ -90,3 +121,17 @@ async def _take_place(connection: Connection, new: Registration) -> None:
         if waiting >= MAX_WAITING:
             raise RateLimited(REGISTRATIONS_WAITING, retry_after_s=RETRY_AFTER_S)
     await registrations.save_registration(connection, new)
+
+
+REJECTED_KEPT = timedelta(days=7)
+"""Age at which the schema's trigger `keep_statement` lets them go."""
+
+
+async def drop_rejected_statements(engine: Engine, clock: Clock) -> int:
+    """Drop those of which the rejection is a week old, and return their number.
+
+    engine: of the reporter's role.
+    """
+    async with engine.begin() as connection:
+        before = clock() - REJECTED_KEPT
+        return await registrations.drop_rejected_tokens(connection, before)

@@ -37,8 +37,7 @@ from registry.index.columns.spool import Spool
 from registry.index.segments.array_file import HEAD_ROOM
 from registry.index.segments.levels import SIZES, Level, Sizes
 from registry.ranking.policy import Policy
-from registry.usecases.background import in_background
-from registry.usecases.following import follow
+from registry.usecases.background import follow, in_background
 from registry.usecases.search.profile_changes import ProfileChanges
 
 PAUSE_S = 0.1

@@ -1,17 +1,68 @@
-"""Holding the newest index that the machine's index builder has put out."""
+"""The newest index of the machine's index builder, and proofs of its generations."""
 
 import asyncio
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
 
+from registry.errors import NotFound
 from registry.index.building.builder import Builder
+from registry.index.building.generation_files import read_generation
 from registry.index.building.index_reader import IndexReader
 from registry.index.segments.array_file import FileDamaged
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
-from registry.usecases.search.generations import Generations
+from registry.records.generation import Generation
+from registry.tlog.keyed_tree import KeyedTree
+from registry.usecases.refusals import GENERATION_UNKNOWN
+
+AT_HAND = 2
+"""Generations in memory; one of a million sites takes 60 MB."""
+
+
+class Generations:
+    """Generations that this machine's index had in the last days. folder: its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._reading = asyncio.Lock()
+        self._at_hand: dict[str, Generation] = {}
+
+    async def find(self, name: str) -> Generation:
+        """Raises: NotFound."""
+        async with self._reading:  # whoever asks for many takes no more than a thread
+            generation = self._at_hand.pop(name, None) or await asyncio.to_thread(
+                read_generation, self._folder, name
+            )
+            if generation is None:
+                raise NotFound(GENERATION_UNKNOWN, pointer="generation")
+            self._at_hand[name] = generation
+            for oldest in list(self._at_hand)[:-AT_HAND]:
+                del self._at_hand[oldest]
+            return generation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenBucket:
+    """Bucket of a table, see `keyed_tree`. path: nodes from it to the root."""
+
+    number: int
+    entries: bytes
+    path: tuple[bytes, ...]
+
+
+def prove_buckets(tree: KeyedTree, numbers: Iterable[int]) -> tuple[ProvenBucket, ...]:
+    """Return each bucket once, ascending."""
+    return tuple(
+        ProvenBucket(
+            number=number, entries=tree.buckets[number], path=tree.path(number)
+        )
+        for number in sorted(set(numbers))
+    )
+
 
 PAUSE_S, UNREADABLE_PAUSE_S = 0.03, 0.1
 

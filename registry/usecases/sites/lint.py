@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from registry.errors import RegistryError
 from registry.formats.inspection import Report, inspect
 from registry.ranking.advice import advise
-from registry.ranking.encoders.encoder import Encoder
-from registry.ranking.policy import Policy
+from registry.ranking.encoders.encoder import Encoder, load_encoder
+from registry.ranking.policy import DEFAULT_POLICY, Policy
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.host import Host, parse_host
 from registry.sites.site import Site
@@ -59,3 +59,12 @@ def _host_of(url: str) -> Host:
         return parse_host(urlsplit(url).hostname or "", test_hosts=True)
     except (RegistryError, ValueError):
         return Host("", "")
+
+
+def load_linter(allow_loopback: bool) -> Linter:
+    return Linter(
+        gazetteer=Gazetteer.load(),
+        encoder=load_encoder(),
+        policy=DEFAULT_POLICY,
+        allow_loopback=allow_loopback,
+    )

@@ -8,6 +8,7 @@ same connection is asked now and then which sites have changed.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,6 +19,7 @@ import structlog
 from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
 from registry.db.engine.snapshots import Snapshot, snapshot_of
 from registry.db.sites import listed_sites as sites
+from registry.db.sites.listed_sites import count_listed
 from registry.formats.invocations import Invocation, invocations_of
 from registry.sites.summary import SiteSummary, summary_of
 
@@ -207,3 +209,29 @@ class ListedEntries:
         """Make the next call of `serve` look for what has changed."""
         self._is_due = True
         self._arrival.set()
+
+
+LIFE_S = 60.0
+
+
+class ListedCount:
+    """A number that is counted once a minute, however many ask for it."""
+
+    def __init__(
+        self, engine: Engine, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """clock: seconds, monotonic."""
+        self._engine = engine
+        self._clock = clock
+        self._counting = asyncio.Lock()
+        self._count = 0
+        self._ends_at = float("-inf")
+
+    async def current(self) -> int:
+        """Return the number of sites; it may be a minute old."""
+        async with self._counting:
+            if self._clock() >= self._ends_at:
+                async with self._engine.connect() as connection:
+                    self._count = await count_listed(connection)
+                self._ends_at = self._clock() + LIFE_S
+            return self._count

@@ -1,9 +1,8 @@
 import pytest
 
-from registry.demo.town.behaviour import decide_disturbance, spoil
-from registry.demo.town.member import Member
+from registry.demo.town.house import decide_disturbance, spoil
+from registry.demo.town.member import CAST, Member
 from registry.demo.town.resource import json_resource
-from registry.demo.town.sites import CAST
 
 
 def member_of(story: str) -> Member:

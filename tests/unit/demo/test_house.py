@@ -5,7 +5,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.demo.town.house import House, HttpRequest, Reply
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST
 from registry.errors import Refused
 from registry.identity.keys.jwk import parse_jwks
 from registry.identity.keys.key_source import KEY_SET_PATH

@@ -2,8 +2,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from registry.demo.town.member import Member
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST, Member
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.host import parse_host
 

@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from registry.demo.town.documents.build_document import build_document, document_path
-from registry.demo.town.member import Member
+from registry.demo.town.build_document import build_document, document_path
+from registry.demo.town.member import CAST, Member
 from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import json_resource
-from registry.demo.town.sites import CAST
 from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Parsed

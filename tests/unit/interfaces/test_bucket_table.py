@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from registry.interfaces.http import bucket_table, limits
-from registry.interfaces.http.bucket_table import BucketTable
-from registry.interfaces.http.token_bucket import Quota
+from registry.interfaces.http.bucket_table import BucketTable, Quota
 
 KEY = b"k" * 32
 THREE = Quota(3, 0.5)
@@ -18,7 +17,7 @@ SPEND_ALL = """
 import sys
 from pathlib import Path
 from registry.interfaces.http.bucket_table import BucketTable
-from registry.interfaces.http.token_bucket import Quota
+from registry.interfaces.http.bucket_table import Quota
 table = BucketTable(Path(sys.argv[1]), b"k" * 32)
 limit = Quota(3000, 1.0)
 print(sum(table.take([("a", limit)], 100.0)[0] for _ in range(3000)))

@@ -4,8 +4,12 @@ import asyncio
 import mmap
 from typing import Any
 
-from registry.interfaces.wab.socket_memory import SocketMemory, own_bytes
-from registry.interfaces.wab.socket_routes import TRY_LATER, _run
+from registry.interfaces.wab.socket_routes import (
+    TRY_LATER,
+    SocketMemory,
+    _run,
+    own_bytes,
+)
 
 MIB = 1 << 20
 

@@ -4,9 +4,8 @@ import random
 
 import pytest
 
-from registry.interfaces.http.bucket_table import BucketTable
+from registry.interfaces.http.bucket_table import BucketTable, Quota
 from registry.interfaces.http.limits import LIMITS, Kind
-from registry.interfaces.http.token_bucket import Quota
 
 MINUTE_S = 60.0
 

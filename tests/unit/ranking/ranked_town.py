@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Subject, make_profiles

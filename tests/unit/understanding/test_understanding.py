@@ -7,7 +7,7 @@ chosen and what each half reaches stands in docs/benchmarks.md.
 
 import pytest
 
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST
 from registry.index.query.facets import count_facets
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import make_scoring_parameters

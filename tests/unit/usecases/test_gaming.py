@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 
 from registry.bench.invariance import NOW, town_listing, town_shadow
-from registry.demo.town.member import Member
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST, Member
 from registry.index.building.builder import Builder
 from registry.index.query.search import RankedSite, prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder

@@ -21,7 +21,7 @@ from registry.auditor.profiles.answer_check import _draw_chance as draw_chance
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.source import open_source
 from registry.bench.invariance import town_shadow
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST
 from registry.index.building.builder import Builder
 from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.encoder import load_encoder

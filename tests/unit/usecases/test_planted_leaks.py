@@ -15,7 +15,7 @@ import pytest
 
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.bench.invariance import NOW, town_shadow
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST
 from registry.index.building.builder import Builder
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import prepare_query, search

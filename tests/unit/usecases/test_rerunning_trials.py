@@ -15,7 +15,7 @@ from registry.auditor.rerun_trials import Rerun
 from registry.auditor.source import open_source
 from registry.auditor.trust import TrustOptions
 from registry.bench.invariance import NOW, town_shadow
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import digest_of

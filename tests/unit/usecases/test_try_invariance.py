@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from registry.bench.invariance import NOW, town_shadow, with_leak
-from registry.demo.town.sites import CAST
+from registry.demo.town.member import CAST
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile

@@ -1,30 +1,123 @@
-"""/v1/registrations: signed statements in, their fate out, by polling or events."""
+"""/v1/challenges and /v1/registrations: how a site proves control and registers.
+
+A challenge is a nonce, the payload to sign and the ways to prove control. Then signed
+statements come in, and what became of them goes out, by polling or as events.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from litestar import Request, Response, get, post
-from litestar.params import FromPath
+from litestar.params import FromPath, JSONBody
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from registry.db.registration import registrations
 from registry.db.registration.registrations import Registration
 from registry.errors import NotFound, Problem
+from registry.identity.json_fields import pointing_at
+from registry.identity.statements.challenge import Challenge
 from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.streams import LimitedStream
+from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.media_types import documented
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
-from registry.interfaces.rest.wire_model import WireModel
+from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.observability import REGISTRATIONS, STATEMENT_BYTES
+from registry.sites.host import MAX_HOST_LENGTH, Host, parse_host
 from registry.usecases.refusals import REGISTRATION_UNKNOWN
-from registry.usecases.registration.submit_registration import submit_registration
+from registry.usecases.registration.submit_registration import (
+    issue_challenge,
+    submit_registration,
+)
+
+MAX_TEXT_LENGTH = 2 * MAX_HOST_LENGTH  # U-labels may be longer than their A-labels
+
+
+class ChallengeRequest(RequestBody):
+    """host: the name of the site, such as shop.example."""
+
+    host: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
+
+
+class NextStepView(WireModel):
+    """A way to prove control; each suffices alone."""
+
+    method: str
+    where: str
+    put: str
+    how: str
+
+
+class ChallengeView(WireModel):
+    """payload: sign it as it is within ten minutes; later with new `iat` and `exp`."""
+
+    host: str
+    nonce: str
+    expires_at: datetime
+    payload: dict[str, Any]
+    next_steps: tuple[NextStepView, ...]
+
+
+@post(
+    "/challenges",
+    operation_class=takes_key(),
+    operation_id="createChallenge",
+    summary="Ask for a challenge",
+    tags=["registration"],
+    guards=[limit_writes],
+    responses=problems(408, 409, 413, 415, 422, 429),
+)
+async def create_challenge(
+    data: JSONBody[ChallengeRequest], request: Call, services: Injected
+) -> Response[ChallengeView]:
+    """The nonce counts once.
+
+    Sign the payload as it is, or with members of the act, and send it to
+    `/v1/registrations`.
+    """
+    host = _parse_host(services, data)
+    async with idempotent(request, services, services.api) as call:
+        if call.earlier is not None:
+            return call.earlier
+        challenge = await issue_challenge(
+            call.connection, host, audience=services.origin, ids=services.ids
+        )
+        return await call.answer(_view(host.name, challenge))
+
+
+async def save_challenge(services: Services, data: ChallengeRequest) -> ChallengeView:
+    """Issue a challenge, for any face. Raises: Refused."""
+    host = _parse_host(services, data)
+    async with services.api.begin() as connection:
+        challenge = await issue_challenge(
+            connection, host, audience=services.origin, ids=services.ids
+        )
+    return _view(host.name, challenge)
+
+
+def _parse_host(services: Services, data: ChallengeRequest) -> Host:
+    text = verify_text(data.host, "/host", max_length=MAX_TEXT_LENGTH)
+    with pointing_at("/host"):
+        return parse_host(text, test_hosts=services.test_hosts)
+
+
+def _view(host: str, challenge: Challenge) -> ChallengeView:
+    return ChallengeView(
+        host=host,
+        nonce=challenge.nonce,
+        expires_at=challenge.expires_at,
+        payload=dict(challenge.payload),
+        next_steps=tuple(NextStepView.of(step) for step in challenge.next_steps),
+    )
+
 
 POLL_S, SLOWEST_POLL_S, SLOWER = 0.1, 1.0, 1.2
 STREAM_TIMEOUT_S = 60

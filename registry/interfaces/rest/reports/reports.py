@@ -26,8 +26,7 @@ from registry.reports.render import page
 from registry.reports.render.report_files import FORMAT, MEDIA_TYPES, Form
 from registry.usecases.refusals import REPORT_NOT_YOURS
 from registry.usecases.reports.make_report import make_report, whole_months, window_of
-from registry.usecases.reports.recent_reports import ReportRequest
-from registry.usecases.reports.report_queue import Lane
+from registry.usecases.reports.report_queue import Lane, ReportRequest
 
 Ends = tuple[datetime | None, datetime | None]
 

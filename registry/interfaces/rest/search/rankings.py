@@ -18,8 +18,12 @@ from registry.interfaces.http.credentials import (
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.rest.log.proof_views import PROOF_RESPONSES, Form, InBothForms
-from registry.interfaces.rest.log.records import prove_to
+from registry.interfaces.rest.log.proofs import (
+    PROOF_RESPONSES,
+    Form,
+    InBothForms,
+    prove_to,
+)
 from registry.interfaces.rest.media_types import VARY
 from registry.interfaces.rest.wire_model import (
     PromiseView,

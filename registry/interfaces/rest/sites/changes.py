@@ -12,11 +12,11 @@ from litestar.params import QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from registry.errors import Refused
-from registry.interfaces.http.cursors import open_cursor, seal_cursor
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import CURSOR_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.streams import LimitedStream
+from registry.interfaces.rest.paging import open_cursor, seal_cursor
 from registry.interfaces.rest.wire_model import WireModel
 from registry.sites.identifier import format_site_id
 from registry.sites.summary import SiteSummary, summary_of

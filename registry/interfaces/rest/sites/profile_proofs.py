@@ -16,7 +16,7 @@ from registry.sites.identifier import parse_site_id
 from registry.tlog.canonical_text import MAX_INT64
 from registry.tlog.keyed_tree import BUCKETS
 from registry.usecases.refusals import SITE_UNKNOWN
-from registry.usecases.search.generations import ProvenBucket, prove_buckets
+from registry.usecases.search.follow_index import ProvenBucket, prove_buckets
 from registry.usecases.sites.profile_material import ProfileMaterial, read_material
 
 BUCKETS_MAX = 100
