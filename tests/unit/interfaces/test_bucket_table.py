@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -164,7 +165,7 @@ async def test_more_connections_are_refused_no_more_often(
         waits.append(seconds)
         await ended.wait()
 
-    monkeypatch.setattr(limits.asyncio, "sleep", sleep)
+    monkeypatch.setattr(limits, "asyncio", SimpleNamespace(sleep=sleep))
     held = limits.Limits(BucketTable(None, KEY))
     refused = [asyncio.create_task(held.hold_up()) for _ in range(1_000)]
     while len(waits) < len(refused):
