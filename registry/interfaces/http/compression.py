@@ -9,15 +9,20 @@ are new in every answer, so that nothing can be tried against one of them twice.
 import asyncio
 import gzip
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 
 import brotli
-import zstandard
 from litestar.datastructures import MutableScopeHeaders
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from litestar.types.asgi_types import HTTPResponseBodyEvent, HTTPResponseStartEvent
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 LEAST_BYTES = 1_000
 """Less is one packet either way."""
@@ -32,7 +37,7 @@ _TEXT = re.compile(
 _QUALITY = re.compile(r"\s*q\s*=\s*(0(\.[0-9]{0,3})?|1(\.0{0,3})?)\s*", re.IGNORECASE)
 
 CODINGS: Mapping[str, Callable[[bytes], bytes]] = {
-    "zstd": lambda body: zstandard.ZstdCompressor(level=3).compress(body),
+    "zstd": lambda body: zstd.compress(body, level=3),
     "br": lambda body: brotli.compress(body, quality=4),
     "gzip": lambda body: gzip.compress(body, compresslevel=5, mtime=0),
 }

@@ -1,12 +1,12 @@
 """Which coding is chosen, what is coded, and what never is."""
 
 import gzip
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import brotli
 import pytest
-import zstandard
 
 from registry.interfaces.http.compression import (
     CODINGS,
@@ -16,10 +16,15 @@ from registry.interfaces.http.compression import (
     choose_coding,
 )
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 DECODE: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.decompress,
     "br": brotli.decompress,
-    "zstd": lambda body: zstandard.ZstdDecompressor().decompress(body),
+    "zstd": zstd.decompress,
 }
 LONG = b'{"words": "book a table"}' * 100
 
