@@ -41,8 +41,9 @@ from registry.usecases.log.promiser import Promiser
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
+from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
-from registry.usecases.reports.report_queue import RecentReports, ReportQueue
+from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
@@ -51,6 +52,7 @@ from registry.usecases.sites.lint import Linter
 from registry.usecases.sites.list_site import Lister
 from registry.usecases.sites.listed_entries import ListedCount, ListedEntries
 from registry.usecases.sites.refresh import RefreshAllowance
+from registry.usecases.work_queue import WorkQueue
 
 WATCH_PAUSE_S = 60.0
 
@@ -137,13 +139,15 @@ def _services(
     """Return what requests are answered with. engines: in the order of POOLS."""
     api, auditor, _, eraser, labeller = engines
     keys, gazetteer = settings.keys, searcher.mentions.gazetteer
+    interval = timedelta(seconds=settings.refresh_interval_s)
     return Services(
         api=api,
         auditor=auditor,
         eraser=eraser,
         labeller=labeller,
         served=ServedLog(api, _witnessed(settings), _filed(settings)),
-        reports=ReportQueue(),
+        reports=WorkQueue(REPORTS_BUSY, waiting_max=4, retry_after_s=20),
+        lints=WorkQueue(LINTS_BUSY, waiting_max=8, retry_after_s=5),
         recent_reports=RecentReports(ids.clock),
         searcher=searcher,
         readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
@@ -164,9 +168,7 @@ def _services(
         room=room,
         streams=StreamPlaces(),
         sockets=_sockets(settings),
-        refreshes=RefreshAllowance(
-            interval=timedelta(seconds=settings.refresh_interval_s)
-        ),
+        refreshes=RefreshAllowance(interval=interval),
         contact=settings.contact,
         bot=_bot(settings),
     )

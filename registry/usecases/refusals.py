@@ -352,6 +352,12 @@ REPORTS_BUSY = ProblemType(
     "Ask again after the seconds that Retry-After names; the reports of whole months are "
     "kept, signed, and need not be made anew.",
 )
+LINTS_BUSY = ProblemType(
+    "lints_busy",
+    "Other documents are being linted",
+    "Ask again after the seconds that Retry-After names, or lint on your own machine with "
+    "fair-registry lint.",
+)
 PART_SILENT = ProblemType(
     "part_silent",
     "A part that the registry needs shows no sign of work",

@@ -264,6 +264,8 @@ def test_what_costs_work_is_limited(registry: RunningRegistry) -> None:
         ("selection", http.post("/v1/selections", json=selection)),
         ("erasure", http.post(f"/v1/rankings/{ranking['id']}/erase")),
         ("report", http.get("/v1/reports/fairness")),
+        ("lint", http.post("/v1/lint", json={})),
+        ("lint", http.get("/v1/sites/zaytoun-table.test/advice")),
     ):
         assert answer.headers["RateLimit-Policy"].startswith(f'"{policy}";q='), policy
         assert re.fullmatch(rf'"{policy}";r=\d+;t=\d+', answer.headers["RateLimit"])

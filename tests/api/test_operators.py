@@ -24,7 +24,7 @@ from registry.identity.requests.operator_request import SignedRequest, sign_requ
 from registry.identity.requests.web_bot_auth import authority_of
 from registry.identity.statements.jws import OPERATOR_TYP, REFRESH_TYP, sign_compact
 from registry.usecases.operators.operator_access import LIFE_S
-from registry.usecases.reports.report_queue import LIFE
+from registry.usecases.reports.recent_reports import LIFE
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import AUDITOR, RunningRegistry, public_web

@@ -78,7 +78,10 @@ def read_generation(folder: Path, name: str) -> Generation | None:
     except ValueError:
         return None
     for path in sorted(folder.glob(f"{PREFIX}*"), reverse=True):
-        generation = _read(np.fromfile(path, np.uint8), wanted)
+        if not path.stat().st_size:  # it is begun just now
+            continue
+        # Mapped, for strangers ask for names that nobody has: the frames' heads are read.
+        generation = _read(np.memmap(path, np.uint8, mode="r"), wanted)
         if generation is not None and generation.roots.name == name:
             return generation
     return None

@@ -131,10 +131,10 @@ def _accepted(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 
 def _is_text(start: HTTPResponseStartEvent) -> bool:
-    if start["status"] != _OK:
-        return False
     headers = MutableScopeHeaders(start)
-    is_coded = "content-encoding" in headers
-    is_fixed = "no-transform" in headers.get("cache-control", "")
-    is_text = _TEXT.match(headers.get("content-type", "").lower())
-    return is_text is not None and not is_coded and not is_fixed
+    return (
+        start["status"] == _OK
+        and "content-encoding" not in headers
+        and "no-transform" not in headers.get("cache-control", "")
+        and _TEXT.match(headers.get("content-type", "").lower()) is not None
+    )

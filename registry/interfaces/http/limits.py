@@ -22,7 +22,7 @@ import structlog
 from litestar.connection import ASGIConnection
 from litestar.datastructures import Headers
 from litestar.handlers.base import BaseRouteHandler
-from litestar.types import Scope
+from litestar.types import Guard, Scope
 
 from registry.errors import RateLimited, RegistryError, Unavailable
 from registry.identity.keys.public_keys import PublicKey
@@ -51,6 +51,7 @@ class Kind(Enum):
     ERASURE = "erasure"
     REPORT = "report"
     WRITE = "writes"
+    LINT = "lint"
     ACCOUNT = "account"
     INQUIRY = "inquiry"
     MESSAGE = "message"
@@ -71,8 +72,10 @@ LIMITS: Mapping[Kind, LimitRow] = {
     Kind.ERASURE: LimitRow(Quota(60, 2), Quota(300, 20)),
     # Seconds of a core each, but for those that are at hand.
     Kind.REPORT: LimitRow(Quota(6, 1 / 20), Quota(12, 1 / 10), Quota(30, 1 / 10)),
-    # Statements, challenges, documents to lint: signed or not, they cost the same.
+    # Statements and challenges: signed or not, they cost the same.
     Kind.WRITE: LimitRow(Quota(120, 2)),
+    # Up to a second of a core each: advice is tried with the encoder.
+    Kind.LINT: LimitRow(Quota(30, 1 / 5)),
     # Each account has an operator's allowance.
     Kind.ACCOUNT: LimitRow(Quota(10, 1 / 60)),
     # Counterfactual questions of known auditors, each a second of work.
@@ -255,20 +258,16 @@ def operator_id_of(vkey: str) -> str:
     return PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public).kid
 
 
-async def limit_writes(
-    connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler
-) -> None:
-    """A guard. Raises: RateLimited."""
-    await _limits(connection).admit(connection.scope, Kind.WRITE)
+def _guard(kind: Kind) -> Guard:
+    async def limit(
+        connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler
+    ) -> None:
+        await connection.app.state.services.limits.admit(connection.scope, kind)
+
+    return limit
 
 
-async def limit_accounts(
-    connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler
-) -> None:
-    """A guard. Raises: RateLimited."""
-    await _limits(connection).admit(connection.scope, Kind.ACCOUNT)
-
-
-def _limits(connection: ASGIConnection[Any, Any, Any, Any]) -> Limits:
-    limits: Limits = connection.app.state.services.limits
-    return limits
+limit_writes, limit_accounts, limit_lints = map(
+    _guard, (Kind.WRITE, Kind.ACCOUNT, Kind.LINT)
+)
+"""Guards. Raise: RateLimited."""

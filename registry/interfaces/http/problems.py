@@ -19,7 +19,7 @@ from registry.interfaces.http import refusals
 from registry.interfaces.http.envelope import place_of
 from registry.interfaces.http.strict import query_parameters, with_choices
 from registry.observability import PROBLEMS
-from registry.usecases.refusals import REPORTS_BUSY
+from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
@@ -48,10 +48,8 @@ _OF_STATUS: Mapping[int, ProblemType] = {
     415: refusals.MEDIA_TYPE_UNSUPPORTED,
 }
 
-_UNTOLD = frozenset(
-    kind.code
-    for kind in (refusals.ANONYMOUS_TURNED_AWAY, refusals.STREAMS_TAKEN, REPORTS_BUSY)
-)
+_TURNED_AWAY = (refusals.ANONYMOUS_TURNED_AWAY, refusals.STREAMS_TAKEN)
+_UNTOLD = {kind.code for kind in (*_TURNED_AWAY, LINTS_BUSY, REPORTS_BUSY)}
 """Strangers can have these as often as they like: metrics count them, the log doesn't."""
 
 _BODY_UNREAD = frozenset({408, 413, 415})

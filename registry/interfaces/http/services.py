@@ -19,11 +19,12 @@ from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.reports.ask_counterfactual import Counterfactuals
-from registry.usecases.reports.report_queue import RecentReports, ReportQueue
+from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.sites.lint import Linter
 from registry.usecases.sites.listed_entries import ListedCount
 from registry.usecases.sites.refresh import RefreshAllowance
+from registry.usecases.work_queue import WorkQueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,8 @@ class Services:
     eraser: Engine
     labeller: Engine
     served: ServedLog
-    reports: ReportQueue
+    reports: WorkQueue
+    lints: WorkQueue
     recent_reports: RecentReports
     searcher: Searcher
     readiness: Readiness

@@ -4,7 +4,6 @@ Names, descriptions and parameters are the registry's own (`OWN_ACTIONS`). Words
 come back neutralised, and with a notice whose they are.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -12,11 +11,8 @@ from typing import Annotated, Any
 import msgspec
 from litestar.types import Scope
 
-from registry.errors import Refused
-from registry.formats.reading.call_targets import resolve_target
 from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body, pointing_into_body
 from registry.interfaces.rest.registration.registrations import (
@@ -26,7 +22,7 @@ from registry.interfaces.rest.registration.registrations import (
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.search import answer_as_asked
 from registry.interfaces.rest.search.selections import SelectionRequest, save_selection
-from registry.interfaces.rest.sites.lint_views import view_report
+from registry.interfaces.rest.sites.lint import lint_as
 from registry.interfaces.rest.sites.sites import find_registered, show_entry
 from registry.interfaces.wab.bridge_command import Json
 from registry.usecases.search.search_query import SearchQuery
@@ -111,25 +107,17 @@ async def _register(asker: Asker, data: Json) -> Any:
 
 
 async def _lint(asker: Asker, data: Json) -> Any:
-    arguments, services = convert_body(data, LintArguments), asker.services
-    if arguments.url and not resolve_target(
-        arguments.url, base="", allow_loopback=services.test_hosts
-    ):
-        detail = "the address of a document is an absolute https URL"
-        raise Refused(PARAMETER_INVALID, detail, pointer="/url")
-    document = arguments.document
+    arguments = convert_body(data, LintArguments)
+    document, url = arguments.document, arguments.url or None
     body = (
         document.encode("utf-8", "surrogatepass")
         if isinstance(document, str)
         else msgspec.json.encode(document)
     )
-    report = await asyncio.to_thread(
-        services.linter.lint,
-        body,
-        url=arguments.url,
-        content_type=arguments.content_type,
+    report = await lint_as(
+        asker.services, body, url, arguments.content_type, pointer="/url"
     )
-    return neutralise_all(msgspec.to_builtins(view_report(report)))
+    return neutralise_all(msgspec.to_builtins(report))
 
 
 ACTIONS: Mapping[str, BridgeAction] = {
@@ -138,5 +126,5 @@ ACTIONS: Mapping[str, BridgeAction] = {
     "explainRanking": BridgeAction(_explain),
     "reportSelection": BridgeAction(_select, Kind.SELECTION),
     "registerSite": BridgeAction(_register, Kind.WRITE),
-    "lintDocument": BridgeAction(_lint, Kind.WRITE),
+    "lintDocument": BridgeAction(_lint, Kind.LINT),
 }

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from registry.usecases.reports import report_queue
-from registry.usecases.reports.report_queue import RecentReports, ReportRequest
+from registry.usecases.reports import recent_reports
+from registry.usecases.reports.recent_reports import RecentReports, ReportRequest
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 OPEN = ReportRequest(start=None, end=None, operator="", category="", form="json")
@@ -46,7 +46,7 @@ def test_a_window_that_goes_on_is_not_kept(recent: Recent) -> None:
 def test_the_oldest_goes_when_there_are_too_many(
     recent: Recent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_queue, "MAX_BYTES", 25)
+    monkeypatch.setattr(recent_reports, "MAX_BYTES", 25)
     requests = [replace(OPEN, category=str(number)) for number in range(3)]
     for request in requests:
         recent.reports.save(request, b"0123456789")

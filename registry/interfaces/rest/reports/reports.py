@@ -26,7 +26,8 @@ from registry.reports.render import page
 from registry.reports.render.report_files import FORMAT, MEDIA_TYPES, Form
 from registry.usecases.refusals import REPORT_NOT_YOURS
 from registry.usecases.reports.make_report import make_report, whole_months, window_of
-from registry.usecases.reports.report_queue import Lane, ReportRequest
+from registry.usecases.reports.recent_reports import ReportRequest
+from registry.usecases.work_queue import Lane
 
 Ends = tuple[datetime | None, datetime | None]
 

@@ -1,8 +1,8 @@
 """Lint: the listing that a document would give, and advice for a listed site."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from litestar import Request, get, post
@@ -14,9 +14,9 @@ from registry.db.sites import probes
 from registry.errors import Refused
 from registry.formats.reading.call_targets import resolve_target
 from registry.interfaces.http import refusals
-from registry.interfaces.http.limits import limit_writes
+from registry.interfaces.http.limits import limit_lints
 from registry.interfaces.http.problems import problems
-from registry.interfaces.http.services import Injected
+from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.sites.lint_views import (
     LintReport,
     SiteAdvice,
@@ -31,7 +31,7 @@ from registry.usecases.sites.list_site import QUALITY_WINDOW, summarise_probes
 
 # Of a longer page the beginning is read, as the crawler reads it.
 MAX_LINT_BYTES = 2 * 1024 * 1024
-SMALL_BODY_BYTES = 16_384  # above it a thread costs less than the delay of the others
+DOCUMENT_TYPES = "application/json application/octet-stream text/html text/plain"
 
 
 @dataclass
@@ -39,16 +39,9 @@ class LintOperation(Operation):
     """The body may be any document, sound or not, so its schema is said here."""
 
     def __post_init__(self) -> None:
-        anything = OpenAPIMediaType(schema=Schema())
         self.request_body = RequestBody(
             content=dict.fromkeys(
-                (
-                    "application/json",
-                    "application/octet-stream",
-                    "text/html",
-                    "text/plain",
-                ),
-                anything,
+                DOCUMENT_TYPES.split(), OpenAPIMediaType(schema=Schema())
             ),
             description="The document or page, as it is or will be served",
             required=False,  # of nothing, too, the report says what is missing
@@ -62,9 +55,9 @@ class LintOperation(Operation):
     summary="What the registry would make of a discovery document or page",
     tags=["sites"],
     status_code=200,
-    guards=[limit_writes],
+    guards=[limit_lints],
     request_max_body_size=MAX_LINT_BYTES,
-    responses=problems(408, 413, 429),
+    responses=problems(408, 413, 429, 503),
 )
 async def lint_document(
     request: Request[Any, Any, Any],
@@ -77,18 +70,25 @@ async def lint_document(
     ] = None,
 ) -> LintReport:
     """Lint a document. Nothing is fetched or kept; a refused one is answered too."""
+    content_type = request.headers.get("Content-Type", "")
+    return await lint_as(services, await request.body(), url, content_type)
+
+
+async def lint_as(
+    services: Services,
+    body: bytes,
+    url: str | None,
+    content_type: str,
+    pointer: str = "url",
+) -> LintReport:
+    """Lint it in its turn. pointer: to the URL. Raises: Refused, Unavailable."""
     if url is not None and not resolve_target(
         url, base="", allow_loopback=services.test_hosts
     ):
         detail = "the address of a document is an absolute https URL"
-        raise Refused(refusals.PARAMETER_INVALID, detail, pointer="url")
-    body = await request.body()
-    content_type = request.headers.get("Content-Type", "")
-    arguments = {"url": url or "", "content_type": content_type}
-    if len(body) <= SMALL_BODY_BYTES:
-        return view_report(services.linter.lint(body, **arguments))
-    report = await asyncio.to_thread(services.linter.lint, body, **arguments)
-    return view_report(report)
+        raise Refused(refusals.PARAMETER_INVALID, detail, pointer=pointer)
+    lint = partial(services.linter.lint, body, url=url or "", content_type=content_type)
+    return view_report(await services.lints.run(lint))
 
 
 @get(
@@ -96,7 +96,8 @@ async def lint_document(
     operation_id="getAdvice",
     summary="What a site could say to stand higher",
     tags=["sites"],
-    responses=problems(404, 410),
+    guards=[limit_lints],
+    responses=problems(404, 410, 429, 503),
 )
 async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
     """Return what is missing and would raise the score, each change tried.
@@ -110,8 +111,7 @@ async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
         outcomes = await tasks.outcomes_of(connection, entry.site_id)
     named = Host(entry.host, entry.registrable_domain)
     linter = services.linter
-    # A site with hundreds of actions takes a while.
-    advice = await asyncio.to_thread(linter.advise, entry.site, named)
+    advice = await services.lints.run(partial(linter.advise, entry.site, named))
     last = last_probe(outcomes.get("probe", {}))
     advice += advise_on_quality(summarise_probes(rows), last, linter.policy)
     policy = services.linter.policy.digest
