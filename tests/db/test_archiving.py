@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.engine import URL
 
 from registry import keyring
+from registry.auditor.reports.declared_agreement import DeclaredAgreement
 from registry.cli import main
 from registry.db import labels as labels_as_told
 from registry.db.engine.engines import Role
@@ -32,6 +33,7 @@ from registry.records.disclosure import seal
 from registry.records.ranking_record import RankingFields
 from registry.reports.archive import observing
 from registry.reports.archive.agreement import Agreement
+from registry.reports.archive.declared_rows import read_declared
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.archive.label_rows import read_labels
@@ -295,11 +297,18 @@ async def test_the_archive_says_what_the_log_says(
         labels = LabelAgreement(
             end=manifest.end_at, size=tree.size, labels=read_labels(duck)
         )
+        declared = DeclaredAgreement(end=manifest.end_at, size=tree.size)
         for index, body in enumerate(bodies):
             agreement.visit(index, body)
             labels.visit(index, body)
+            declared.visit(index, body)
         differences = [line for line in agreement.finish() if "sampled" not in line]
-        assert labels.finish(read_sites(duck)) == []
+        sites = read_sites(duck)
+        assert labels.finish(sites) == []
+        declared.finish(sites, list(read_labels(duck)), read_declared(duck))
+    [of_documents] = declared.differences  # which say nothing of the size
+    assert "label by documents is Label(size='micro'" in of_documents
+    assert (declared.sites, declared.missing) == (1, [])
     assert labels.statements == 1
     assert agreement.rankings == manifest.rankings == COUNT
     assert agreement.choices == manifest.selections == 13
@@ -332,7 +341,7 @@ async def test_rankings_are_kept_by_day(written: Archive) -> None:
         "rankings/day=2026-11-21/rankings.parquet",
     ]
     by_name = {file.name: file.rows for file in written.manifest.files}
-    assert by_name.pop("labels.parquet") == 4
+    assert (by_name.pop("labels.parquet"), by_name.pop("declared.parquet")) == (4, 2)
     assert sum(by_name.values()) == COUNT + written.manifest.sites
 
 

@@ -1,4 +1,4 @@
-"""An archive held against the log: rankings, choices, auditors' labels and trials."""
+"""An archive held against the log: rankings, choices, labels, categories and trials."""
 
 import tempfile
 from collections.abc import Collection
@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.auditor.follow_log import Follower
+from registry.auditor.reports.declared_agreement import DeclaredAgreement
 from registry.auditor.source import LogSource
 from registry.auditor.state import AuditState
 from registry.auditor.trust import Trust
 from registry.records.rules.conduct_state import ConductState
 from registry.reports.archive.agreement import Agreement
 from registry.reports.archive.archive_manifest import Manifest
+from registry.reports.archive.declared_rows import read_declared
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.archive.label_rows import read_labels
@@ -34,11 +36,12 @@ class HeldArchive:
     rankings: Agreement
     labels: LabelAgreement
     trials: TrialAgreement
+    declared: DeclaredAgreement
     conduct: ConductState
 
     @property
     def differences(self) -> list[str]:
-        agreements = (self.rankings, self.labels, self.trials)
+        agreements = (self.rankings, self.labels, self.trials, self.declared)
         return [line for own in agreements for line in own.differences]
 
     @property
@@ -49,6 +52,7 @@ class HeldArchive:
             "choices": self.rankings.choices,
             "openings": self.rankings.openings,
             "labels": self.labels.statements,
+            "declared": self.declared.sites,
         }
 
 
@@ -79,20 +83,29 @@ async def hold_against_log(
             known=auditors,
         )
         trials = _trials(manifest)
+        declared = DeclaredAgreement(end=manifest.end_at, size=covering.size)
 
         def see(index: int, entry: bytes) -> None:
             rankings.visit(index, entry)
             labels.visit(index, entry)
             trials.visit(entry)
+            declared.visit(index, entry)
             watch(index, entry)
 
         seen = _seen(trust, covering)
         log = await Follower(source, trust, state=seen, watch=see).run()
         rankings.finish()
-        labels.finish(read_sites(duck))
+        sites = read_sites(duck)
+        labels.finish(sites)
         trials.finish()
+        rows = read_declared(duck) if manifest.has_declared else None
+        declared.finish(sites, list(read_labels(duck)), rows)
     return HeldArchive(
-        rankings=rankings, labels=labels, trials=trials, conduct=log.conduct
+        rankings=rankings,
+        labels=labels,
+        trials=trials,
+        declared=declared,
+        conduct=log.conduct,
     )
 
 

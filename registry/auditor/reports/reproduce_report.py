@@ -43,12 +43,11 @@ from registry.usecases.reports.archived_report import (
     window_of_archive,
 )
 
-IMPOSSIBLE = 2
+IMPOSSIBLE, NOT_ALL_COMPUTED = 2, 3
 MAX_SHOWN = 100
 NOT_PROVEN = (
     "which sites were drawn as the sample, where more were eligible than it holds",
-    "labels that a site's documents or its registration told, as the registry says",
-    "categories of sites, as the registry says",
+    "that the documents in the archive are those that the sites served",
 )
 
 
@@ -108,10 +107,11 @@ def reproduce_report(
 ) -> None:
     """Compute every figure of a fairness report again, and tell which differ.
 
-    Needs the public log, the archive and the report, and no database. Each label that
-    an auditor told must be the one he signed, as the log has it. Exit code 0: all is
-    the same; 1: a figure differs, or the archive is not what the log says; 2: it could
-    not be computed.
+    Needs the public log, the archive and the report, and no database. Each label must
+    be the one that an auditor signed, that the site signed, or that its documents
+    declare, and each category too. Exit code 0: all is the same; 1: a figure differs,
+    or the archive is not what the log says; 2: it could not be computed; 3: nothing
+    differs, and not all could be computed.
     """
 
     async def work(source: LogSource) -> Reproduction:
@@ -134,7 +134,7 @@ def reproduce_report(
     if attest_as:
         _attest(url, reproduction, signer_of(auditor_key, attest_as))
     reproduction.tell(as_json=as_json)
-    raise SystemExit(0 if reproduction.is_same else 1)
+    raise SystemExit(reproduction.exit_code)
 
 
 def _attest(url: str, reproduction: "Reproduction", signer: Signer) -> None:
@@ -195,6 +195,12 @@ class Reproduction:
         unlike = self.held.differences or self.kept_digest.is_other
         return not (unlike or self.differing or self.failure)
 
+    @property
+    def exit_code(self) -> int:
+        if not self.is_same:
+            return 1
+        return NOT_ALL_COMPUTED if self.held.declared.missing else 0
+
     def rescoring(self, signer: Signer) -> Rescoring:
         """Return what an auditor may attest to: of the whole log that he has read."""
         rankings = self.held.counts["rankings"]
@@ -215,11 +221,12 @@ class Reproduction:
         if as_json:
             print_json(
                 {
-                    "same": self.is_same,
+                    "same": self.exit_code == 0,
                     **counts,
                     "auditors": auditors,
                     "archive": self.held.differences,
                     "differing": [_members(figure) for figure in self.differing],
+                    "notChecked": self.held.declared.missing,
                     "failure": self.failure,
                     "keptAtLeaf": self.kept_digest.leaf,
                     "isTheKeptOne": self.kept_digest.leaf is not None
@@ -230,6 +237,8 @@ class Reproduction:
             return
         for line in self.held.differences:
             console.print(f"[red]archive:[/] {shown(line)}", soft_wrap=True)
+        for line in self.held.declared.missing:
+            console.print(f"not computed: {shown(line)}", soft_wrap=True)
         for figure in self.differing[:MAX_SHOWN]:
             line = f"{figure.path} is {figure.computed}, the report tells {figure.reported}"
             console.print(f"[red]differs:[/] {shown(line)}", soft_wrap=True)

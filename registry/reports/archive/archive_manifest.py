@@ -16,11 +16,11 @@ from registry.reports.invariance import TrialCount
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.jws"
 ARCHIVE_TYP = "fairness-archive+jws"
-SITES, LABELS = "sites.parquet", "labels.parquet"
+SITES, LABELS, DECLARED = "sites.parquet", "labels.parquet", "declared.parquet"
 MAX_MANIFEST_BYTES = 4_000_000
 
 _NAME = re.compile(
-    r"(sites|labels)\.parquet|rankings/day=\d{4}-\d{2}-\d{2}/rankings\.parquet"
+    r"(sites|labels|declared)\.parquet|rankings/day=\d{4}-\d{2}-\d{2}/rankings\.parquet"
 )
 _NAMED = {SITES, LABELS}
 _MINUTE = r"^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z$"
@@ -69,7 +69,12 @@ class Manifest(
     @property
     def names(self) -> list[str]:
         """Names of the files of rankings, in the order of their days."""
-        return sorted({file.name for file in self.files} - _NAMED)
+        return sorted({file.name for file in self.files} - _NAMED - {DECLARED})
+
+    @property
+    def has_declared(self) -> bool:
+        """Return whether it has what sites declared: archives of before do not."""
+        return any(file.name == DECLARED for file in self.files)
 
 
 def encode_manifest(manifest: Manifest) -> bytes:

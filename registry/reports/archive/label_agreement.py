@@ -1,8 +1,7 @@
 """Agreement of an archive's labels with those that auditors signed, and that count.
 
-The log holds each statement of an auditor whole but for the text of its source. What a
-site's documents and its registration say stands in no record; of these only the rule
-that settles who is right can be held against what the archive tells.
+The log holds each statement of an auditor whole but for the text of its source. What
+sites declare of themselves is for `auditor.reports.declared_agreement`.
 """
 
 from collections import Counter

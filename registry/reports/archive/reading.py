@@ -12,6 +12,7 @@ from registry.identity.keys.public_keys import PublicKey
 from registry.identity.statements.detached_jws import verify_detached
 from registry.reports.archive.archive_manifest import (
     ARCHIVE_TYP,
+    DECLARED,
     LABELS,
     MANIFEST,
     MAX_MANIFEST_BYTES,
@@ -38,11 +39,13 @@ class Archive:
     manifest: Manifest
 
     def view(self, duck: "Duck") -> None:
-        """Offer the files as the views `rankings`, `sites` and `labels`."""
+        """Offer the files as the views `rankings`, `sites`, `labels` and `declared`."""
         files = [self.folder / name for name in self.manifest.names]
         view_parquet(duck, "rankings", _rankings_source(files))
         view_parquet(duck, "sites", parquet_source([self.folder / SITES]))
         view_parquet(duck, "labels", parquet_source([self.folder / LABELS]))
+        if self.manifest.has_declared:
+            view_parquet(duck, "declared", parquet_source([self.folder / DECLARED]))
 
 
 def open_archive(folder: Path, key: PublicKey | None = None) -> Archive:

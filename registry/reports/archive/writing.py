@@ -17,9 +17,10 @@ from registry.identity.keys.private_keys import PrivateKey
 from registry.identity.statements.detached_jws import sign_detached
 from registry.records.record import format_minute
 from registry.reports.archive import archive_rows as rows
-from registry.reports.archive import label_rows, site_rows
+from registry.reports.archive import declared_rows, label_rows, site_rows
 from registry.reports.archive.archive_manifest import (
     ARCHIVE_TYP,
+    DECLARED,
     LABELS,
     MANIFEST,
     SIGNATURE,
@@ -73,7 +74,7 @@ class ArchiveWriter:
         self._known = np.sort(np.array(ids, np.int64))
         self._unknown: set[int] = set()
         self._files: list[ArchivedFile] = []
-        self._day_rows = 0
+        self._day_rows = self._declared_rows = 0
         self.rankings = self.erased = self.selections = 0
 
     def add(self, rankings: Sequence[ArchivedRanking]) -> None:
@@ -102,7 +103,15 @@ class ArchiveWriter:
         self._close(name, rows.TYPES, self._day_rows)
         self._day_rows = 0
 
+    def add_declared(self, rows_: Sequence[Mapping[str, object]]) -> None:
+        """Add what sites declared, in the order of their ids, behind the last day."""
+        with self._lines.open("ab") as file:
+            file.write(_encode_lines(rows_))
+        self._declared_rows += len(rows_)
+
     def finish(self, about: WriteSummary, key: PrivateKey) -> Manifest:
+        if self._declared_rows:
+            self._close(DECLARED, declared_rows.TYPES, self._declared_rows)
         unknown = [
             SiteDisclosure(site_id=format_site_id(site_id))
             for site_id in sorted(self._unknown)

@@ -149,7 +149,7 @@ def _listing_of(material: ProfileMaterial, lister: Lister) -> TrialListing | Non
         entry=entry,
         formats=formats,
         probes=probes,
-        documents=tuple(bodies_of(material)),
+        documents=tuple(bodies_of(material.documents)),
         declarations=material.declared.declarations,
     )
 

@@ -11,6 +11,7 @@ from registry.db.engine.engines import Connection
 from registry.db.engine.shared_snapshot import read_one_moment
 from registry.db.log import entries as log
 from registry.db.log import logged_rankings
+from registry.db.reports.declared import declared_pages
 from registry.db.reports.invariance_runs import tallies_between
 from registry.db.reports.observations import site_disclosures
 from registry.db.sites.former_categories import categories_then
@@ -67,6 +68,8 @@ async def write_archive(
             await asyncio.to_thread(_write, writer, block)
             tell(writer.rankings)
         await asyncio.to_thread(writer.end_day, start.date().isoformat())
+    async for page in declared_pages(connection, window.end_at):
+        await asyncio.to_thread(writer.add_declared, page)
     labelled = await labels.statements_at(connection, window.end_at)
     summary = WriteSummary(
         window=window, checkpoint=head.note, trials=trials, labels=labelled

@@ -21,6 +21,7 @@ from registry.identity.statements.declarations import Declarations
 from registry.ranking.profile import Profile, encode_profile
 from registry.ranking.quality import ProbeFigures, quality
 from registry.records.generation import digest_profile
+from registry.reports.archive.declared_rows import ArchivedDocument
 from registry.sites.entry import SiteEntry
 from registry.sites.host import parse_host
 from registry.sites.identifier import format_site_id, parse_site_id
@@ -209,7 +210,7 @@ def entry_of(
 
     Raises: RegistryError, ValueError where the material makes none.
     """
-    bodies = bodies_of(material)
+    bodies = bodies_of(material.documents)
     now = max(body.fetched_at for body in bodies)
     registrant = Registrant(
         site_url=f"https://{material.host}/",
@@ -261,7 +262,9 @@ def _place_of(
     return stated
 
 
-def bodies_of(material: ProfileMaterial) -> list[FetchedBody]:
+def bodies_of(
+    documents: Iterable[DocumentMaterial | ArchivedDocument],
+) -> list[FetchedBody]:
     """Return the documents as they were fetched."""
     return [
         FetchedBody(
@@ -274,7 +277,7 @@ def bodies_of(material: ProfileMaterial) -> list[FetchedBody]:
             last_modified=None,
             fetched_at=_instant(document.fetched_at),
         )
-        for document in material.documents
+        for document in documents
     ]
 
 

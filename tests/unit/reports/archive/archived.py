@@ -2,6 +2,7 @@
 
 import copy
 import json
+from base64 import b64encode
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -13,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.identity import base64url
 from registry.identity.keys.private_keys import public_key_of
+from registry.identity.statements.jws import sign_compact
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
 from registry.records.canonical import canonical_json, digest_of
@@ -28,6 +30,7 @@ from registry.records.ranking_record import RankingFields, ranking_record
 from registry.records.record import (
     choice_of,
     label_record,
+    registration_record,
     selection_record,
     trials_commitment_record,
     trials_result_record,
@@ -162,6 +165,15 @@ class Town(History):
             trials_result_record(**self.head, day=day, secret=secret, result=result)
         )
 
+    def register(self, site, token=None):
+        """What its owner signs, logged at the end: entries before keep their numbers."""
+        token = token or statement_of(site)
+        members = {"act": "register", "seq": 1, "jws": token.encode()}
+        kid = public_key_of(key_of(site)).kid
+        self.log(
+            registration_record(**self.head, site_id=site.site_id, kid=kid, **members)
+        )
+
     def forget(self, row):
         """Erased, on record."""
         self.erase(row.leaf_index, [])
@@ -241,6 +253,8 @@ def _played(count):
             town.choose(row, None)
         if number % 29 == 5:
             town.forget(row)
+    for site in disclosures():
+        town.register(site)
     return town
 
 
@@ -325,8 +339,9 @@ def told_labels(sites=None):
             label["size"] = "large"
         members[site] = [registered(site, **label)]
         if number % 7 == 3 and label["size"]:
-            other = Label(size="medium", commission_percent=label["commission_percent"])
-            document = replace(members[site][0], stated_by=DOCUMENT, label=other)
+            document = replace(
+                members[site][0], stated_by=DOCUMENT, label=documented(item)
+            )
             members[site].append(document)
     for site, label, changes in STATEMENTS:
         if site in members:
@@ -334,6 +349,81 @@ def told_labels(sites=None):
             text = labelling(site, label, **changes)
             members[site] = [*words, statement(text, NOON)]
     return members
+
+
+def documented(site):
+    """What documents of some sites state: not what was signed."""
+    stated = {"chain": "independent", "independent": "chain"}.get(site.independence)
+    return Label(independence=stated, commission_percent=site.commission_percent)
+
+
+def key_of(site):
+    return Ed25519PrivateKey.from_private_bytes(sha256(site.site_id.encode()).digest())
+
+
+def statement_of(site, **changes):
+    """The registration that a site signs; its category too, which documents leave out."""
+    label = all_told()[site.site_id][0].label
+    issued = int(TOLD_AT.timestamp())
+    payload = {
+        "act": "register",
+        "aud": "https://registry.example",
+        "category": site.category,
+        "commission_rate": label.commission_percent,
+        "exp": issued + 600,
+        "iat": issued,
+        "is_independent": {"independent": True, "chain": False}.get(label.independence),
+        "jti": base64url.encode(bytes(32)),
+        "seq": 1,
+        "size": label.size,
+        "sub": f"shop-{site.site_id.lower()}.test",
+        **changes,
+    }
+    stated = {name: value for name, value in payload.items() if value is not None}
+    return sign_compact(stated, key_of(site))
+
+
+def declared_row(site, document=None, **changes):
+    """A row of the archive. document: members of it, in place of what told_labels has."""
+    told = {task.stated_by: task.label for task in all_told()[site.site_id]}
+    label = told.get(DOCUMENT, Label())
+    fairness = {}
+    if label.independence is not None:
+        fairness["is_independent"] = label.independence == "independent"
+    if label.commission_percent is not None:
+        fairness["commission_rate"] = f"{label.commission_percent}%"
+    body = {
+        "wab_version": "1.0",
+        "provider": {"name": "Alder", "description": "Bread."},
+        "capabilities": {"commands": [{"name": "buyBread", "trigger": "api"}]},
+        **({"fairness_metrics": fairness} if label != Label() else {}),
+        **(document or {}),
+    }
+    fetched = int(TOLD_AT.timestamp())
+    entry = {
+        "url": f"https://shop-{site.site_id.lower()}.test/agent-bridge.json",
+        "contentType": "application/json",
+        "firstFetchedAt": fetched,
+        "fetchedAt": fetched,
+        "retiredAt": None,
+        "body": b64encode(json.dumps(body).encode()).decode(),
+    }
+    return {
+        "site_id": parse_site_id(site.site_id),
+        "statement": statement_of(site),
+        "keys": json.dumps([public_key_of(key_of(site)).jwk]),
+        "documents": json.dumps([entry]),
+        **changes,
+    }
+
+
+@cache
+def all_told():
+    return {format_site_id(site): labels for site, labels in told_labels().items()}
+
+
+def declared_rows():
+    return list(map(declared_row, disclosures()))
 
 
 def claims():
@@ -346,12 +436,21 @@ def claims():
 
 
 def write(
-    folder, rows, checkpoint="", *, sites=None, key=KEY, labels=None, trials=TRIALS
+    folder,
+    rows,
+    checkpoint="",
+    *,
+    sites=None,
+    key=KEY,
+    labels=None,
+    trials=TRIALS,
+    declared=None,
 ) -> Manifest:
     writer = ArchiveWriter(folder, disclosures() if sites is None else sites)
     for day in ("2026-11-20", "2026-11-21"):
         writer.add([row for row in rows if row.minute.startswith(day)])
         writer.end_day(day)
+    writer.add_declared(declared_rows() if declared is None else declared)
     write_summary = WriteSummary(
         window=WINDOW,
         checkpoint=checkpoint,
