@@ -48,7 +48,7 @@ class DeclaredAgreement:
     _newest: dict[int, list[Members]] = field(default_factory=dict)
 
     def visit(self, index: int, entry: bytes) -> None:
-        """Of statements in the minute of the end each may be the newest."""
+        """Note a statement; in the minute of the end each may be the newest."""
         if b'"kind":"registration"' not in entry or index >= self.size:
             return
         members = parse_record(entry)
@@ -147,7 +147,7 @@ class DeclaredAgreement:
     def _compare(
         self, row: DeclaredRow, name: str, shown: object, declared: object
     ) -> None:
-        """Tell a difference; none is proven if the documents changed about the end."""
+        """Note a difference; none is proven if the documents changed about the end."""
         if shown == declared or (shown is None and declared == Label()):
             return
         end = self.end.timestamp()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HeldArchive:
     """conduct: what the log's records told."""
 
@@ -75,15 +75,13 @@ async def hold_against_log(
         open_duck(Path(scratch)) as duck,
     ):
         archive.view(duck)
-        rankings = _rankings(duck, archive, covering.size)
+        end, size = manifest.end_at, covering.size
+        rankings = _rankings(duck, archive, size)
         labels = LabelAgreement(
-            end=manifest.end_at,
-            size=covering.size,
-            labels=read_labels(duck),
-            known=auditors,
+            end=end, size=size, labels=read_labels(duck), known=auditors
         )
         trials = _trials(manifest)
-        declared = DeclaredAgreement(end=manifest.end_at, size=covering.size)
+        declared = DeclaredAgreement(end=end, size=size)
 
         def see(index: int, entry: bytes) -> None:
             rankings.visit(index, entry)
@@ -100,13 +98,7 @@ async def hold_against_log(
         trials.finish()
         rows = read_declared(duck) if manifest.has_declared else None
         declared.finish(sites, list(read_labels(duck)), rows)
-    return HeldArchive(
-        rankings=rankings,
-        labels=labels,
-        trials=trials,
-        declared=declared,
-        conduct=log.conduct,
-    )
+    return HeldArchive(rankings, labels, trials, declared, log.conduct)
 
 
 def _rankings(duck: "Duck", archive: Archive, size: int) -> Agreement:

@@ -11,7 +11,7 @@ from registry.db.engine.engines import Connection
 from registry.db.engine.shared_snapshot import read_one_moment
 from registry.db.log import entries as log
 from registry.db.log import logged_rankings
-from registry.db.reports.declared import declared_pages
+from registry.db.reports.declared_by_sites import declared_pages
 from registry.db.reports.invariance_runs import tallies_between
 from registry.db.reports.observations import site_disclosures
 from registry.db.sites.former_categories import categories_then

@@ -385,8 +385,8 @@ def statement_of(site, **changes):
 
 def declared_row(site, document=None, **changes):
     """A row of the archive. document: members of it, in place of what told_labels has."""
-    told = {task.stated_by: task.label for task in all_told()[site.site_id]}
-    label = told.get(DOCUMENT, Label())
+    by_author = {task.stated_by: task.label for task in all_told()[site.site_id]}
+    label = by_author.get(DOCUMENT, Label())
     fairness = {}
     if label.independence is not None:
         fairness["is_independent"] = label.independence == "independent"
