@@ -15,6 +15,7 @@ import structlog
 from crawler.http.body import BodyLimits
 from crawler.http.connection import reusing_connections
 from crawler.http.fetch import Fetcher
+from registry.db.engine.advisory_lock import COSIGNER_TURN, take_turn
 from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
 from registry.db.log import cosignatures
 from registry.db.log import entries as log
@@ -98,22 +99,14 @@ class Cosigning:
         try:
             while True:
                 try:
-                    await self._take_turn()
+                    async with take_turn(self._engine, COSIGNER_TURN) as connection:
+                        if connection is not None:
+                            await self._work(connection)
                 except (DatabaseError, OSError) as error:
                     logger.warning("cosigning_interrupted", kind=type(error).__name__)
                 await asyncio.sleep(TAKE_OVER_PAUSE_S)
         finally:
             self._cancel()
-
-    async def _take_turn(self) -> None:
-        async with reading(self._engine).connect() as connection:
-            if not await cosignatures.try_cosigner_lock(connection):
-                return
-            try:
-                await self._work(connection)
-            finally:
-                # The lock belongs to the connection and must not go back to the pool.
-                await connection.invalidate()
 
     async def _work(self, connection: Connection) -> None:
         for state in self._states:

@@ -1,15 +1,26 @@
 """SQL of operators: their keys, what they say of themselves, and their counters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Row, Text, bindparam, delete, select, text, update
+from sqlalchemy import (
+    DateTime,
+    Row,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
 from registry.db.engine.read_row import read_row
 from registry.db.schema.operator_tables import (
     operator,
@@ -45,21 +56,12 @@ async def add_operator(
     connection: Connection, key: PublicKey, *, now: datetime, stated_at: datetime
 ) -> bool:
     """Add an operator; return False if the key is or was one's first key already."""
-    added = await connection.execute(
-        insert(operator)
-        .values(
-            operator_id=key.kid,
-            kid=key.kid,
-            jwk=key.jwk,
-            registered_at=now,
-            stated_at=stated_at,
-        )
-        .on_conflict_do_nothing()
-    )
-    if not added.rowcount:
-        return False
-    await connection.execute(insert(operator_count).values(operator_id=key.kid))
-    return True
+    its_key = {"operator_id": key.kid, "kid": key.kid, "jwk": key.jwk}
+    values = {**its_key, "registered_at": now, "stated_at": stated_at}
+    is_new = await insert_new(connection, operator, values)
+    if is_new:
+        await connection.execute(insert(operator_count).values(operator_id=key.kid))
+    return is_new
 
 
 _SELECT = (
@@ -103,16 +105,7 @@ async def note_statement(
 async def save_contact(
     connection: Connection, operator_id: str, contact: Contact
 ) -> None:
-    values = {
-        "name": contact.name,
-        "contact": contact.contact,
-        "is_public": contact.is_public,
-    }
-    await connection.execute(
-        insert(operator_contact)
-        .values(operator_id=operator_id, **values)
-        .on_conflict_do_update(index_elements=["operator_id"], set_=values)
-    )
+    await _upsert(connection, operator_contact, operator_id, asdict(contact))
 
 
 async def save_key(connection: Connection, operator_id: str, key: PublicKey) -> bool:
@@ -134,11 +127,7 @@ async def save_api_key(
 ) -> None:
     """digest: SHA-256 of the new one; the former is no more."""
     values = {"digest": digest, "made_at": at}
-    await connection.execute(
-        insert(operator_api_key)
-        .values(operator_id=operator_id, **values)
-        .on_conflict_do_update(index_elements=["operator_id"], set_=values)
-    )
+    await _upsert(connection, operator_api_key, operator_id, values)
 
 
 async def drop_api_key(connection: Connection, operator_id: str) -> None:
@@ -206,6 +195,15 @@ async def use_nonce(
         USE_NONCE, {**given, "expires_at": expires_at, "now": now}
     )
     return bool(used.rowcount)
+
+
+async def _upsert(
+    connection: Connection, table: Table, operator_id: str, values: dict[str, Any]
+) -> None:
+    inserted = insert(table).values(operator_id=operator_id, **values)
+    await connection.execute(
+        inserted.on_conflict_do_update(index_elements=["operator_id"], set_=values)
+    )
 
 
 def _of(operator_id: str) -> Any:

@@ -3,9 +3,8 @@
 from datetime import datetime
 from hashlib import sha256
 
-from sqlalchemy.dialects.postgresql import insert
-
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
 from registry.db.schema.tables import attestation
 
 
@@ -13,10 +12,6 @@ async def save_attestation(
     connection: Connection, statement: bytes, record_id: str, now: datetime
 ) -> bool:
     """Save an attestation; return False if the auditor made the same one already."""
-    inserted = insert(attestation).values(
-        digest=sha256(statement).digest(), record_id=record_id, accepted_at=now
-    )
-    result = await connection.execute(
-        inserted.on_conflict_do_nothing(index_elements=[attestation.c.digest])
-    )
-    return bool(result.rowcount)
+    digest = sha256(statement).digest()
+    values = {"digest": digest, "record_id": record_id, "accepted_at": now}
+    return await insert_new(connection, attestation, values, attestation.c.digest)

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import func, select
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
+from registry.db.engine.read_row import read_row
 from registry.db.log.entries import StoredCheckpoint, latest_checkpoint
 from registry.db.schema.tables import checkpoint, cosignature
-
-COSIGNER_LOCK = 0xC051641  # any constant; both sides of the advisory lock share it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +24,8 @@ class StoredCosignature:
 
 
 async def save_cosignature(connection: Connection, new: StoredCosignature) -> None:
-    """The first that a witness gave for a size is kept."""
-    statement = insert(cosignature).values(asdict(new))
-    await connection.execute(statement.on_conflict_do_nothing())
+    """Save a cosignature, unless the witness has given one for this size."""
+    await insert_new(connection, cosignature, asdict(new))
 
 
 async def last_cosigned_size(connection: Connection, witness: str) -> int:
@@ -63,11 +61,4 @@ async def newest_checkpoint(
     )
     query = select(checkpoint).where(checkpoint.c.size == sizes.scalar_subquery())
     row = (await connection.execute(query)).one_or_none()
-    return StoredCheckpoint(**row._mapping) if row else None  # noqa: SLF001 — its public name for it
-
-
-async def try_cosigner_lock(connection: Connection) -> bool:
-    """Try to become the witnesses' client, for as long as this connection lives."""
-    query = text("SELECT pg_try_advisory_lock(:key)")
-    locked = await connection.execute(query, {"key": COSIGNER_LOCK})
-    return bool(locked.scalar_one())
+    return read_row(StoredCheckpoint, row) if row else None

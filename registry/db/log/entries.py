@@ -8,16 +8,14 @@ exactly one of the two at any instant.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Row, insert, select, text
+from sqlalchemy import insert, select, text
 
 from registry.db.engine.engines import Connection, DatabaseError
 from registry.db.engine.prepared import Prepared
 from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import checkpoint, entry, pending, tile_hash
-
-SEQUENCER_LOCK = 0x5EC0E4CE  # any constant; both sides of the advisory lock share it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,22 +65,14 @@ async def accept(connection: Connection, record: AcceptedRecord) -> None:
 
 
 async def find_record(connection: Connection, record_id: str) -> LoggedRecord | None:
-    logged = await connection.execute(
-        select(entry).where(entry.c.record_id == record_id)
-    )
-    if row := logged.one_or_none():
-        return LoggedRecord(record=_record(row), leaf_index=row.leaf_index)
-    waiting = await connection.execute(
-        select(pending).where(pending.c.record_id == record_id)
-    )
-    if row := waiting.one_or_none():
-        return LoggedRecord(record=_record(row), leaf_index=None)
-    # Between the two reads the sequencer may have moved it.
-    logged = await connection.execute(
-        select(entry).where(entry.c.record_id == record_id)
-    )
-    row = logged.one_or_none()
-    return LoggedRecord(record=_record(row), leaf_index=row.leaf_index) if row else None
+    # Between the first two reads the sequencer may have moved it.
+    for table in (entry, pending, entry):
+        query = select(table).where(table.c.record_id == record_id)
+        if row := (await connection.execute(query)).one_or_none():
+            record = read_row(AcceptedRecord, row)
+            leaf_index = row.leaf_index if table is entry else None
+            return LoggedRecord(record=record, leaf_index=leaf_index)
+    return None
 
 
 PEEK = text(
@@ -94,13 +84,6 @@ async def peek_pending(connection: Connection, limit: int) -> list[PendingLeaf]:
     """The oldest of what waits; it stays there until `append` moves it."""
     rows = await connection.execute(PEEK, {"limit": limit})
     return [PendingLeaf(*row) for row in rows]
-
-
-async def try_sequencer_lock(connection: Connection) -> bool:
-    """Try to become the sequencer, for as long as this connection lives."""
-    query = text("SELECT pg_try_advisory_lock(:key)")
-    locked = await connection.execute(query, {"key": SEQUENCER_LOCK})
-    return bool(locked.scalar_one())
 
 
 # The bodies never leave the server, and all of a step is one round trip.
@@ -172,9 +155,7 @@ async def append(
 async def latest_checkpoint(connection: Connection) -> StoredCheckpoint | None:
     query = select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)
     row = (await connection.execute(query)).one_or_none()
-    if row is None:
-        return None
-    return read_row(StoredCheckpoint, row)
+    return read_row(StoredCheckpoint, row) if row else None
 
 
 async def read_hashes(
@@ -219,7 +200,3 @@ async def more_pending_than(connection: Connection, number: int) -> bool:
     """Look at no more of them than the answer needs."""
     query = text("SELECT 1 FROM audit.pending OFFSET :number LIMIT 1")
     return (await connection.execute(query, {"number": number})).first() is not None
-
-
-def _record(row: Row[Any]) -> AcceptedRecord:
-    return read_row(AcceptedRecord, row)

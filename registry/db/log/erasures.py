@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import and_, func, or_, select, text
-from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import entry, erasure
 
 
@@ -34,11 +35,7 @@ class DatedEntry:
 
 async def save_erasure(connection: Connection, new: StoredErasure) -> bool:
     """Save an erasure; return False if there is the same one already."""
-    statement = insert(erasure).values(asdict(new))
-    result = await connection.execute(
-        statement.on_conflict_do_nothing(constraint="erasure_once")
-    )
-    return bool(result.rowcount)
+    return await insert_new(connection, erasure, asdict(new), constraint="erasure_once")
 
 
 async def find_erasure(connection: Connection, leaf_index: int) -> StoredErasure | None:
@@ -57,7 +54,7 @@ async def find_erasure(connection: Connection, leaf_index: int) -> StoredErasure
         .limit(1)
     )
     row = (await connection.execute(query)).one_or_none()
-    return StoredErasure(**row._mapping) if row else None  # noqa: SLF001 — its public name for it
+    return read_row(StoredErasure, row) if row else None
 
 
 async def last_scheduled_index(connection: Connection) -> int:
@@ -78,7 +75,7 @@ async def entries_after(
         .limit(limit)
     )
     rows = await connection.execute(query)
-    return [DatedEntry(**row._mapping) for row in rows]  # noqa: SLF001 — its public name for it
+    return [read_row(DatedEntry, row) for row in rows]
 
 
 ERASURE_LOCK = 0xE7A5E  # any constant; both sides of the advisory lock share it

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import DateTime, select, text
-from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
 from registry.db.engine.read_row import read_row
 from registry.db.schema.column_types import Packed, RecordId
 from registry.db.schema.tables import policy
@@ -61,15 +61,9 @@ async def save_policy(
     now: datetime,
 ) -> bool:
     """code: the digest of the code that ranks. False if both are there already."""
-    statement = insert(policy).values(
-        digest=digest, code=code, body=body, record_id=record_id, effective_at=now
-    )
-    result = await connection.execute(
-        statement.on_conflict_do_nothing(
-            index_elements=[policy.c.digest, policy.c.code]
-        )
-    )
-    return bool(result.rowcount)
+    identity = {"digest": digest, "code": code, "record_id": record_id}
+    values = {**identity, "body": body, "effective_at": now}
+    return await insert_new(connection, policy, values, policy.c.digest, policy.c.code)
 
 
 async def policy_leaf(connection: Connection, digest: str, code: str) -> int | None:

@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, select, text
-from sqlalchemy.dialects.postgresql import insert
 from typing_extensions import override
 
 from registry.db.engine.engines import Connection, DatabaseError, driver_errors
+from registry.db.engine.insert_new import insert_new
 from registry.db.log.erased_pages import (
     EMPTY_RANKING,
     EMPTY_SELECTION,
@@ -254,13 +254,8 @@ class StoredSelection:
 
 async def save_selection(connection: Connection, new: StoredSelection) -> bool:
     """Save a selection; return False if the ranking has one already."""
-    statement = insert(selection).values(
-        asdict(new) | {"choice": pack_disclosure("choice", new.choice)}
-    )
-    result = await connection.execute(
-        statement.on_conflict_do_nothing(index_elements=[selection.c.ranking_id])
-    )
-    return bool(result.rowcount)
+    values = asdict(new) | {"choice": pack_disclosure("choice", new.choice)}
+    return await insert_new(connection, selection, values, selection.c.ranking_id)
 
 
 def row_of(answer: AnswerOnRecord) -> RankingRow:

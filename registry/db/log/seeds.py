@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from sqlalchemy import select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import day_seed, entry
 
 
@@ -23,13 +24,8 @@ async def save_seed(
     connection: Connection, day: date, secret: bytes, commitment_id: str
 ) -> bool:
     """Save the day's secret; return False if it has one already."""
-    statement = insert(day_seed).values(
-        day=day, secret=secret, commitment_id=commitment_id
-    )
-    result = await connection.execute(
-        statement.on_conflict_do_nothing(index_elements=[day_seed.c.day])
-    )
-    return bool(result.rowcount)
+    values = {"day": day, "secret": secret, "commitment_id": commitment_id}
+    return await insert_new(connection, day_seed, values, day_seed.c.day)
 
 
 async def has_seed(connection: Connection, day: date) -> bool:
@@ -45,9 +41,7 @@ async def committed_seed(connection: Connection, day: date) -> CommittedSeed | N
         .where(day_seed.c.day == day)
     )
     row = (await connection.execute(query)).one_or_none()
-    if row is None:
-        return None
-    return CommittedSeed(day=row.day, secret=row.secret, leaf_index=row.leaf_index)
+    return read_row(CommittedSeed, row) if row else None
 
 
 async def seeds_to_reveal(

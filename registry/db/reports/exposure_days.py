@@ -1,7 +1,7 @@
 """SQL of the daily tables of exposure: what everybody is told, and each site of itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -10,6 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.functions import coalesce
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
+from registry.db.engine.read_row import read_row
 from registry.db.reports.window_reading import BLOCK, StoredWindow, read_parts
 from registry.db.schema.report_tables import exposure_day, site_exposure
 from registry.db.schema.tables import entry
@@ -23,6 +25,7 @@ from registry.reports.window.site_numbers import SiteNumbers
 
 BATCH = 10_000  # rows of one statement
 _SELECTABLE = timedelta(days=8)
+_AMOUNTS = SiteCounts._fields[1:]
 
 _COUNT = text("""
     SELECT count(*) AS rankings, count(*) FILTER (WHERE query IS NULL) AS erased
@@ -85,20 +88,16 @@ async def save_day(
     connection: Connection, table: KeptTable, sites: Sequence[SiteCounts]
 ) -> bool:
     """Save a day's table; return False, and save nothing, if the day has one."""
-    values = {name: getattr(table, name) for name in KeptTable.__slots__}
-    inserted = insert(exposure_day).values(**values).on_conflict_do_nothing()
-    if not (await connection.execute(inserted)).rowcount:
+    if not await insert_new(connection, exposure_day, asdict(table)):
         return False
     for begin in range(0, len(sites), BATCH):
         rows = [
             {
-                "site_id": site.site,
+                "site_id": site,
                 "day": table.day,
-                "appearances": site.appearances,
-                "attention": site.attention,
-                "selections": site.selections,
+                **dict(zip(_AMOUNTS, amounts, strict=True)),
             }
-            for site in sites[begin : begin + BATCH]
+            for site, *amounts in sites[begin : begin + BATCH]
         ]
         await connection.execute(insert(site_exposure), rows)
     return True
@@ -140,10 +139,7 @@ async def find_day(
     row = (
         await connection.execute(query.where(exposure_day.c.day == day))
     ).one_or_none()
-    if row is None:
-        return None
-    values = {name: getattr(row, name) for name in KeptTable.__slots__}
-    return KeptTable(**values), row.leaf_index
+    return (read_row(KeptTable, row), row.leaf_index) if row else None
 
 
 async def days_of_site(
@@ -158,7 +154,7 @@ async def days_of_site(
         select(
             exposure_day.c.day,
             exposure_day.c.noise_key,
-            *(coalesce(counts[name], 0) for name in SiteCounts._fields[1:]),
+            *(coalesce(counts[name], 0) for name in _AMOUNTS),
         )
         .select_from(joined)
         .where(exposure_day.c.day >= start, exposure_day.c.day < end)

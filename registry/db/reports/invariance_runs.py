@@ -5,25 +5,15 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Row, delete, func, select
-from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
 from registry.db.engine.read_row import read_row
 from registry.db.schema.report_tables import invariance_run, trial_material
 from registry.reports.invariance import InvarianceResult, TrialCount, Violation
 
 MATERIAL_STAYS = timedelta(days=31)
-
-
-_OF_RESULT = [
-    "generation",
-    "seed",
-    "queries",
-    "sites",
-    "trials",
-    "violations",
-    "rate_at_most",
-]
+_COMPUTED = ("trials", "violations", "rate_at_most")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,18 +28,11 @@ class InvarianceRun:
 
 async def save_run(connection: Connection, run: InvarianceRun) -> bool:
     """Save a day's run; return False if it has one. Raises: ValueError without trials."""
-    result = run.result
-    inserted = insert(invariance_run).values(
-        day=run.day,
-        finished_at=run.finished_at,
-        policy=result.policy_digest,
-        code=run.code,
-        **{name: getattr(result, name) for name in _OF_RESULT},
-        tallies=[asdict(tally) for tally in result.tallies],
-        examples=[asdict(example) for example in result.examples],
-    )
-    written = await connection.execute(inserted.on_conflict_do_nothing())
-    return bool(written.rowcount)
+    values = asdict(run)
+    values |= values.pop("result")
+    values["policy"] = values.pop("policy_digest")
+    values |= {name: getattr(run.result, name) for name in _COMPUTED}
+    return await insert_new(connection, invariance_run, values)
 
 
 async def has_run(connection: Connection, day: date) -> bool:
@@ -61,8 +44,7 @@ async def save_material(connection: Connection, day: date, body: bytes) -> bool:
     """Save a day's material, drop what is old; return False if the day has one."""
     old = trial_material.c.day < day - MATERIAL_STAYS
     await connection.execute(delete(trial_material).where(old))
-    inserted = insert(trial_material).values(day=day, body=body)
-    return bool((await connection.execute(inserted.on_conflict_do_nothing())).rowcount)
+    return await insert_new(connection, trial_material, {"day": day, "body": body})
 
 
 async def find_material(connection: Connection, day: date) -> bytes | None:

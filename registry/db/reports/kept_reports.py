@@ -1,7 +1,7 @@
 """SQL of reports that are kept: one for each whole month, in each form, never changed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from hashlib import sha256
 
@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
 from registry.db.engine.read_row import read_row
 from registry.db.schema.report_tables import kept_form, kept_report
 from registry.db.schema.tables import entry
@@ -47,18 +48,13 @@ async def save_report(
     forms: Sequence[KeptForm],
 ) -> bool:
     """Save a month's report; return False if it has one already."""
-    inserted = insert(kept_report).values(
-        month=month, record_id=record_id, made_at=made_at
-    )
-    result = await connection.execute(inserted.on_conflict_do_nothing())
-    if not result.rowcount:
+    values = {"month": month, "record_id": record_id, "made_at": made_at}
+    if not await insert_new(connection, kept_report, values):
         return False
     rows = [
         {
+            **asdict(form),
             "month": month,
-            "form": form.form,
-            "body": form.body,
-            "signature": form.signature,
             "digest": sha256(form.body).digest(),
             "size": len(form.body),
         }
@@ -127,7 +123,4 @@ async def find_form(
         .where(kept_form.c.month == month, kept_form.c.form == form)
     )
     row = (await connection.execute(query)).one_or_none()
-    if row is None:
-        return None
-    kept_form_of_month = KeptForm(form=row.form, body=row.body, signature=row.signature)
-    return kept_form_of_month, row.leaf_index
+    return (read_row(KeptForm, row), row.leaf_index) if row else None

@@ -1,14 +1,15 @@
 """SQL of quality probes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import text
-from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.insert_new import insert_new
 from registry.db.engine.prepared import Prepared
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import probe
 
 NEWEST = 2000
@@ -34,13 +35,7 @@ class StoredProbe:
 
 
 async def save_probe(connection: Connection, site_id: int, result: StoredProbe) -> None:
-    statement = insert(probe).values(
-        site_id=site_id,
-        observed_at=result.observed_at,
-        outcome=result.outcome,
-        elapsed_ms=result.elapsed_ms,
-    )
-    await connection.execute(statement.on_conflict_do_nothing())
+    await insert_new(connection, probe, {"site_id": site_id, **asdict(result)})
 
 
 async def probes_since(
@@ -60,11 +55,5 @@ async def probes_of_sites(
     probes: dict[int, list[StoredProbe]] = {site_id: [] for site_id in site_ids}
     given = {"site_ids": list(site_ids), "since": since, "limit": limit}
     for row in await _SINCE(connection, **given):
-        probes[row.site_id].append(
-            StoredProbe(
-                observed_at=row.observed_at,
-                outcome=row.outcome,
-                elapsed_ms=row.elapsed_ms,
-            )
-        )
+        probes[row.site_id].append(read_row(StoredProbe, row))
     return probes

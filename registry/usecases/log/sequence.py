@@ -12,6 +12,7 @@ import asyncio
 
 import structlog
 
+from registry.db.engine.advisory_lock import SEQUENCER_TURN, try_lock
 from registry.db.engine.engines import Connection, DatabaseError, Engine
 from registry.db.log import entries as log
 from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpoint
@@ -68,7 +69,7 @@ class Sequencer:
 
     async def _take_turn(self) -> None:
         async with self._engine.connect() as connection:
-            if not await log.try_sequencer_lock(connection):
+            if not await try_lock(connection, SEQUENCER_TURN):
                 return
             try:
                 await log.end_when_idle(connection, STANDSTILL_S)
