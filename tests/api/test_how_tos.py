@@ -1,5 +1,6 @@
 """Blocks of the how-tos do what they say, with nothing but bash, openssl and curl."""
 
+import contextlib
 import http.server
 import json
 import os
@@ -19,10 +20,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import trustme
+from click.testing import CliRunner
 
+from registry.cli import main
+from registry.db.engine.embedded import start_embedded
+from registry.settings import Settings
+from tests.api.running import web_process
 from tests.conftest import skip_or_fail
+from tests.waiting import awaited
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMAND = Path(sys.executable).with_name("fair-registry")
@@ -117,7 +125,13 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def origin(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of `origin`."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def origin(served: Path, data: Path) -> Iterator[str]:
     """The origin of `fair-registry serve`, which knows where the sites are."""
     for tool in ("bash", "openssl", "curl"):
         if shutil.which(tool) is None:
@@ -129,7 +143,6 @@ def origin(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
         "FAIR_REGISTRY_HOSTS_FILE": str(served / "hosts"),
         "FAIR_REGISTRY_CA_FILE": str(served / "ca.pem"),
     }
-    data = tmp_path_factory.mktemp("data")
     command = [str(COMMAND), "serve", "--port", str(port), "--data", str(data)]
     with running(command, environment, data / "serve.log"):
         url = f"http://127.0.0.1:{port}"
@@ -160,11 +173,11 @@ def running(
             process.wait(30)
 
 
-def wait_until_ready(origin: str, log: Path) -> None:
+def wait_until_ready(origin: str, log: Path, health: str = "ready") -> None:
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(f"{origin}/health/ready"):
+            with urllib.request.urlopen(f"{origin}/health/{health}"):
                 return
         except urllib.error.URLError:
             time.sleep(0.1)
@@ -395,6 +408,61 @@ def test_the_rotation_block_replaces_the_key_and_revokes_the_old_one(
     with urllib.request.urlopen(f"{origin}/v1/sites/{site}/notices") as answer:
         codes = [notice["code"] for notice in json.load(answer)["notices"]]
     assert {"key_trusted", "key_revoked"} <= set(codes)
+
+
+@pytest.mark.slow
+def test_the_backup_of_a_running_registry_restores_it(
+    origin: str, data: Path, tmp_path: Path
+) -> None:
+    """The web process of the restored one serves the log on, to whoever followed it."""
+    state, restored = tmp_path / "state.json", tmp_path / "restored"
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    ranking = httpx.get(f"{origin}/v1/search?q=bread").json()["ranking"]["id"]
+    index = until_logged(origin, ranking)
+    verify(origin, state)
+    backup = block_after("run.md", "Running, with the tools")
+    run_block(f"{backup}\necho $PG > pg", tmp_path, DATA=str(data))
+    for name in ("registry.dump", "roles.sql", "keys.tar.gz"):
+        assert (tmp_path / name).stat().st_mode & 0o077 == 0
+
+    with contextlib.closing(start_embedded(tmp_path / "elsewhere")) as server:
+        url = server.url("fair_registry")
+        programs = (tmp_path / "pg").read_text().strip()
+        place = {
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PGHOST": str(url.query["host"]),
+            "PGUSER": "postgres",
+        }
+        restore = block_after("run.md", "## Restore")
+        run_block(restore, tmp_path, DATA=str(restored), **place)
+        settings = Settings(
+            data=restored,
+            database_url=url.render_as_string(hide_password=False),
+            port=free_port(),
+            log_name=origin.removeprefix("http://"),
+        )
+        with web_process(settings):
+            wait_until_ready(settings.origin, restored / "web.log", "live")
+            assert until_logged(settings.origin, ranking) == index
+            verify(settings.origin, state)
+
+
+def until_logged(origin: str, ranking_id: str) -> int:
+    """Return the index of the ranking's record, once the log has it."""
+
+    def index() -> int | None:
+        leaf_index: int | None = httpx.get(f"{origin}/v1/rankings/{ranking_id}").json()[
+            "leafIndex"
+        ]
+        return leaf_index
+
+    return awaited(f"{ranking_id} in the log", index)
+
+
+def verify(origin: str, state: Path) -> None:
+    words = ["audit", "verify", "--registry", origin, "--state", str(state)]
+    verified = CliRunner().invoke(main, words)
+    assert verified.exit_code == 0, verified.output
 
 
 @pytest.mark.slow

@@ -19,13 +19,20 @@ import pytest
 pytestmark = pytest.mark.slow
 
 TIMEOUT_S = 300
-# The acts are played by another test.
+# Another test plays the acts, and sees the service start and end.
 WITHOUT_ACTS = """
+import contextlib
+
 from registry.cli import demo, main
 
-async def play(self, service, town):
-    await demo.until_ready(service.origin)
+@contextlib.asynccontextmanager
+async def serve_nothing(settings):
+    yield settings
 
+async def play(self, service, town):
+    pass
+
+demo.running_service = serve_nothing
 demo.Demo._play = play
 main()
 """
@@ -105,12 +112,11 @@ def test_demo_deletes_nothing_that_is_not_a_demos(tmp_path: Path) -> None:
 
 
 def test_demo_serves_on_until_it_is_interrupted(tmp_path: Path) -> None:
-    port = free_port()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         [
             *(sys.executable, "-c", WITHOUT_ACTS, "demo"),
-            *(f"--port={port}", f"--data={tmp_path}/d"),
+            f"--data={tmp_path}/d",
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -124,9 +130,7 @@ def test_demo_serves_on_until_it_is_interrupted(tmp_path: Path) -> None:
             while "serves on" not in shown and time.monotonic() < deadline:
                 shown += playing.stdout.readline()
             assert "serves on" in shown
-            url = f"http://127.0.0.1:{port}/v1/search?q=order+bread"
-            with urllib.request.urlopen(url, timeout=10) as answer:
-                assert json.load(answer)["ranking"]
+            assert playing.poll() is None
             playing.send_signal(signal.SIGINT)
             playing.communicate(timeout=30)
             assert playing.returncode == 0
