@@ -44,7 +44,7 @@ from registry.sites.hosts_file import parse_endpoint
 from registry.usecases.ids import Clock, IdSource, utc_now
 from registry.usecases.sites.list_site import Lister
 
-CHALLENGES_KEPT = timedelta(days=1)
+CHALLENGE_RETENTION = timedelta(days=1)
 
 logger = structlog.get_logger()
 
@@ -110,7 +110,7 @@ def make_context(settings: Settings, engine: Engine) -> Context:
 
 async def _forget_challenges(engine: Engine, clock: Clock) -> None:
     async with engine.begin() as connection:
-        await challenges.forget_expired(connection, clock() - CHALLENGES_KEPT)
+        await challenges.forget_expired(connection, clock() - CHALLENGE_RETENTION)
 
 
 @asynccontextmanager

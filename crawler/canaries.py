@@ -43,7 +43,7 @@ class Canaries:
         self._monotonic = monotonic
         self._pause_s = pause_s
         self._asking = asyncio.Lock()
-        self._asked_s = float("-inf")
+        self._checked_s = float("-inf")
         self._sound = True
 
     async def vouched(self, probing: Awaitable[ProbeResult]) -> ProbeResult:
@@ -70,15 +70,15 @@ class Canaries:
         if not self._canaries:
             return True
         async with self._asking:
-            if self._asked_s <= since_s:
+            if self._checked_s <= since_s:
                 await self._ask()
             return self._sound
 
     async def _ask(self) -> None:
         # Of a hundred probes that fail together, each began at another moment.
-        rest_s = self._asked_s + self._pause_s - self._monotonic()
+        rest_s = self._checked_s + self._pause_s - self._monotonic()
         await asyncio.sleep(max(0.0, rest_s))
-        self._asked_s = self._monotonic()
+        self._checked_s = self._monotonic()
         answers = await asyncio.gather(*(canary() for canary in self._canaries))
         sound = 2 * sum(answers) > len(answers)
         if sound != self._sound:

@@ -102,7 +102,7 @@ class Deliverer:
         }
         answer = await self._post(row, msgspec.json.encode(body))
         if not isinstance(answer, FailedDelivery):
-            if _said_back(answer, row.challenge):
+            if _echoes(answer, row.challenge):
                 await self._settle(row, state="active", failures=0, problem=None)
                 return
             answer = FailedDelivery(
@@ -209,7 +209,7 @@ class Deliverer:
         )
 
 
-def _said_back(answer: bytes, challenge: str) -> bool:
+def _echoes(answer: bytes, challenge: str) -> bool:
     try:
         members = msgspec.json.decode(answer, type=dict[str, Any])
     except msgspec.MsgspecError:

@@ -157,7 +157,7 @@ def _emit_understood(understood: ParsedSite, given: Sequence[Problem]) -> None:
 
 
 def _emit_retry(discovery: Discovery, code: str, now: datetime) -> None:
-    pause = discovery.asked_pause(now)
+    pause = discovery.requested_pause(now)
     failures = int(code not in refusals.LATER)
     earliest, latest = (
         next_retry_at(now, failures=failures, draw=lambda: share, retry_after=pause)  # noqa: B023 — called at once

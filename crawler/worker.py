@@ -20,7 +20,7 @@ import structlog
 from crawler import metrics
 from crawler.context import Context
 from crawler.tasks.dispatch import carry_out_task
-from crawler.tasks.registration import decide_one
+from crawler.tasks.registration import settle_registration
 from registry.db.engine.engines import DatabaseError
 from registry.db.frontier import due_work as frontier
 from registry.db.frontier import heartbeats, tasks
@@ -57,13 +57,13 @@ class Queue:
 
 REGISTRATIONS = Queue(
     lease=registrations.lease_registrations,
-    work=decide_one,
+    work=settle_registration,
     lease_time=timedelta(seconds=60),
     pause_s=0.1,
 )
 RETRIES = Queue(
     lease=partial(registrations.lease_registrations, retries=True),
-    work=decide_one,
+    work=settle_registration,
     lease_time=REGISTRATIONS.lease_time,
     pause_s=1.0,
     share=0.25,

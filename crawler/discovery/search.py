@@ -28,7 +28,7 @@ from crawler.discovery.visit import (
     Visit,
     VisitLimits,
 )
-from crawler.discovery.visit_result import Discovery, FetchedDocument, FoundBy
+from crawler.discovery.visit_result import DiscoveredBy, Discovery, FetchedDocument
 from crawler.http.connection import reusing_connections
 from crawler.http.exchange import NotModified, Wanted
 from crawler.http.fetch import Fetcher
@@ -98,7 +98,7 @@ async def discover(
                 )
     except TimeoutError:
         detail = f"the visit took more than {limits.deadline_s:g} seconds"
-        found_by: FoundBy = "declared" if declared else "well_known"
+        found_by: DiscoveredBy = "declared" if declared else "well_known"
         visit.fail(
             f"https://{host.name}/", found_by, Refused(refusals.DEADLINE, detail)
         )
@@ -170,7 +170,7 @@ class _Search:
         await _together(self._visit.ask(url, "known") for url in self._visit.known)
 
     async def _read(
-        self, url: str, found_by: FoundBy, promised: Format | None = None
+        self, url: str, found_by: DiscoveredBy, promised: Format | None = None
     ) -> bool:
         return await self._recognise(await self._visit.ask(url, found_by), promised)
 
@@ -192,7 +192,7 @@ class _Search:
     # --- pages ---
 
     async def _read_page(
-        self, url: str, found_by: FoundBy, wanted: Wanted = PAGE
+        self, url: str, found_by: DiscoveredBy, wanted: Wanted = PAGE
     ) -> None:
         page = await self._visit.ask(url, found_by, wanted)
         if not isinstance(page, FetchedDocument) or not page.is_page:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from crawler import refusals, trace
-from crawler.discovery.visit_result import Failure, FetchedDocument, FoundBy
+from crawler.discovery.visit_result import DiscoveredBy, Failure, FetchedDocument
 from crawler.http.body import PAGE_LIMITS
 from crawler.http.exchange import Fetched, NotModified, Wanted
 from crawler.http.fetch import Fetcher
@@ -83,7 +83,7 @@ class Visit:
     async def ask(
         self,
         url: str,
-        found_by: FoundBy,
+        found_by: DiscoveredBy,
         wanted: Wanted = DOCUMENT,
     ) -> DocumentResponse:
         """Fetch the URL, once for all who ask for it. Never raises Refused."""
@@ -100,7 +100,7 @@ class Visit:
             shared.cancel()  # for who waits; without effect where there is a result
         return answer
 
-    def fail(self, url: str, found_by: FoundBy, refused: Refused) -> None:
+    def fail(self, url: str, found_by: DiscoveredBy, refused: Refused) -> None:
         retry_after = getattr(refused, "retry_after", "")
         self.failures.append(
             Failure(
@@ -134,7 +134,7 @@ class Visit:
     async def _ask(
         self,
         url: str,
-        found_by: FoundBy,
+        found_by: DiscoveredBy,
         wanted: Wanted,
     ) -> DocumentResponse:
         async with self._slots:
@@ -185,7 +185,7 @@ class Visit:
     def _accept(
         self,
         url: str,
-        found_by: FoundBy,
+        found_by: DiscoveredBy,
         fetched: Fetched | NotModified,
         accept: Sequence[str],
     ) -> FetchedDocument | NotModified:
@@ -211,7 +211,7 @@ class Visit:
         )
 
     def _take(
-        self, url: str, found_by: FoundBy, refused: Refused, elapsed_ms: int
+        self, url: str, found_by: DiscoveredBy, refused: Refused, elapsed_ms: int
     ) -> None:
         status = refused.status if isinstance(refused, UnexpectedStatus) else 0
         # A host that is down or asks us to leave is not asked ten more times.

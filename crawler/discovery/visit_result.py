@@ -10,7 +10,7 @@ from crawler.http.head import HTML_TYPES, Validators, media_type_of
 from registry.errors import Problem
 from registry.formats.document import Parsed, Rejected
 
-FoundBy = Literal[
+DiscoveredBy = Literal[
     "declared", "well_known", "page", "linked", "dns", "referenced", "known"
 ]
 """linked: by a page. referenced: by a document that only points to another. known:
@@ -27,7 +27,7 @@ class FetchedDocument:
 
     url: str
     final_url: str
-    found_by: FoundBy
+    found_by: DiscoveredBy
     body: bytes
     content_type: str
     validators: Validators
@@ -49,7 +49,7 @@ class Failure:
     """
 
     url: str
-    found_by: FoundBy
+    found_by: DiscoveredBy
     problem: Problem
     retry_after: str = ""
     may_pass: bool = False
@@ -86,7 +86,7 @@ class Discovery:
         """Return whether nothing came and something failed: time to back off."""
         return bool(self.failures) and not (self.documents or self.unchanged)
 
-    def asked_pause(self, now: datetime) -> timedelta | None:
+    def requested_pause(self, now: datetime) -> timedelta | None:
         """The longest that a Retry-After asked for; None where none did."""
         pauses = (
             parse_retry_after(failure.retry_after, now) for failure in self.failures

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from crawler.http.exchange import Fetched
 from crawler.http.fetch import Fetcher
 from crawler.probes import bridge
-from crawler.probes.outcome import NOT_ASKED, ProbeResult, decide_outcome
+from crawler.probes.outcome import NOT_PROBED, ProbeResult, decide_outcome
 from crawler.probes.targets import ProbeTarget, exactly
 from crawler.robots.robots_cache import RobotsCache
 from crawler.stopwatch import Stopwatch
@@ -35,7 +35,7 @@ async def probe(
         outcome = decide_outcome(refused)
         return ProbeResult(
             outcome=outcome,
-            elapsed_ms=0 if outcome in NOT_ASKED else watch.elapsed_ms,
+            elapsed_ms=0 if outcome in NOT_PROBED else watch.elapsed_ms,
             code=refused.code,
             detail=refused.problem.detail,
             retry_after=getattr(refused, "retry_after", ""),

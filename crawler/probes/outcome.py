@@ -22,7 +22,7 @@ or a bridge that says it is not well. unreachable: no answer, or that it can not
 now (5xx). Not asked, so never downtime: blocked_by_robots by its wish; never_checked by
 our own restraint, or not yet."""
 
-NOT_ASKED = frozenset({"blocked_by_robots", "never_checked"})
+NOT_PROBED = frozenset({"blocked_by_robots", "never_checked"})
 
 _TURNED_AWAY = frozenset({401, 402, 403, 407, 429, 451})
 _MISMATCHES = frozenset({refusals.BRIDGE_ANSWER.code, refusals.DOCUMENT_OTHER.code})

@@ -204,7 +204,7 @@ class _Crawl:
                 )
 
     async def _postpone(self, code: str, comparison: ConditionChanges) -> None:
-        pause = self._discovery.asked_pause(self._now)
+        pause = self._discovery.requested_pause(self._now)
         await postpone(self._context, self._task, code, pause, comparison)
 
     def _compare(

@@ -42,8 +42,8 @@ async def prove_control(context: Context, task: Task, entry: SiteEntry) -> None:
     evidence = await fetch_evidence(context.fetcher, host)
     for unread in evidence.unread:
         if unread.problem.code in refusals.LATER:
-            asked_s = unread.retry_after_s
-            pause = timedelta(seconds=asked_s) if asked_s else None
+            requested_s = unread.retry_after_s
+            pause = timedelta(seconds=requested_s) if requested_s else None
             await postpone(context, task, unread.problem.code, pause)
             return
     bridge = await _check_bridge(context, entry)

@@ -52,7 +52,7 @@ class TryAgain(Exception):
         super().__init__(f"not before {pause}")
 
 
-async def decide_one(context: Context, registration: Registration) -> None:
+async def settle_registration(context: Context, registration: Registration) -> None:
     """Decide a registration. Never raises a RegistryError: a refusal is written to it."""
     host = parse_host(registration.host, test_hosts=context.test_hosts)
     evidence = await fetch_evidence(
@@ -89,7 +89,7 @@ def _verify_control(
         if refused.code != KEY_NOT_PUBLISHED.code or not evidence.unread:
             raise
         if _may_pass(evidence):
-            _try_again(registration, _asked_pauses(evidence))
+            _try_again(registration, _requested_pauses(evidence))
         raise type(refused)(KEY_NOT_PUBLISHED, _why_unread(evidence)) from refused
 
 
@@ -108,7 +108,7 @@ async def _read_documents(
     )
     now = context.clock()
     if _is_passing(discovery):
-        pauses = [*_asked_pauses(evidence), *_pauses_of(discovery, now)]
+        pauses = [*_requested_pauses(evidence), *_pauses_of(discovery, now)]
         _try_again(verified.registration, pauses)
     return parse_site(
         fetched_bodies(discovery),
@@ -157,7 +157,7 @@ def _is_passing(discovery: Discovery) -> bool:
     )
 
 
-def _asked_pauses(evidence: ControlEvidence) -> Iterator[timedelta]:
+def _requested_pauses(evidence: ControlEvidence) -> Iterator[timedelta]:
     for source in evidence.unread:
         if source.retry_after_s is not None:
             yield timedelta(seconds=source.retry_after_s)
@@ -169,7 +169,7 @@ def _pauses_of(discovery: Discovery, now: datetime) -> Iterator[timedelta]:
             yield timedelta(seconds=failure.retry_after_s)
         elif failure.problem.code in refusals.LATER:
             yield RESTRAINT_PAUSE
-    pause = discovery.asked_pause(now)
+    pause = discovery.requested_pause(now)
     if pause is not None:
         yield pause
 

@@ -53,7 +53,7 @@ def counterfactual(
             auditor=format_vkey(signer.verifier_key),
             # Not the name that the registry gives: it could pass the question on.
             audience=url.partition("://")[2].rstrip("/"),
-            asked_at=int(time.time()),
+            issued_at=int(time.time()),
             perturbation=options["perturbation"],
             sites=tuple(hosts),
             ranking=options["ranking"] and options["ranking"].partition(".")[0],

@@ -29,7 +29,7 @@ from registry.cli.service.supervise import Supervisor, parts_of_service
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.schema.migrate import migrate
 from registry.index.building.manifest import read_manifest
-from registry.index.building.recovery import is_made_here
+from registry.index.building.recovery import is_current_code
 from registry.index.segments.array_file import FileDamaged
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
@@ -203,4 +203,4 @@ def _has_index(settings: Settings) -> bool:
         manifest = read_manifest(settings.index)
     except FileDamaged:
         return False
-    return manifest is not None and is_made_here(manifest, DEFAULT_POLICY)
+    return manifest is not None and is_current_code(manifest, DEFAULT_POLICY)

@@ -31,19 +31,19 @@ from registry.sites.label import Independence, Label, Size
 
 Value = TypeVar("Value")
 
-_NEWEST_OF_EACH = """
+_NEWEST_BY_AUTHOR = """
     SELECT DISTINCT ON (site_id, told_by) site_id, told_by, told_at, valid_from,
         observed_on, source, size, independence, chain, commission_percent
     FROM disclosure.label WHERE valid_from <= :at {which}
     ORDER BY site_id, told_by, told_at DESC, label_id DESC
 """
-LABELS = text(_NEWEST_OF_EACH.format(which=""))
+LABELS = text(_NEWEST_BY_AUTHOR.format(which=""))
 LABELS_OF_SITES = text(
-    _NEWEST_OF_EACH.format(which="AND site_id = ANY (CAST(:site_ids AS bigint[]))")
+    _NEWEST_BY_AUTHOR.format(which="AND site_id = ANY (CAST(:site_ids AS bigint[]))")
 )
 # Only two tellers can state the same.
 STATED_TWICE = text(
-    _NEWEST_OF_EACH.format(
+    _NEWEST_BY_AUTHOR.format(
         which="""AND site_id IN (SELECT site_id FROM disclosure.label
             WHERE valid_from <= :at GROUP BY site_id
             HAVING min(told_by) <> max(told_by))"""

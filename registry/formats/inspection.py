@@ -103,7 +103,7 @@ def inspect(
             content_type=content_type,
             allow_loopback=allow_loopback,
         )
-        result, place = _read_document(parse, place, is_told=bool(url))
+        result, place = _read_document(parse, place, is_given=bool(url))
         links = ()
     conflicts: tuple[ClaimConflict, ...] = ()
     if isinstance(result, Parsed):
@@ -123,11 +123,11 @@ def _is_of_document(url: str, file_name: str) -> bool:
 
 
 def _read_document(
-    parse: Callable[..., Parsed | Rejected], place: str, *, is_told: bool
+    parse: Callable[..., Parsed | Rejected], place: str, *, is_given: bool
 ) -> tuple[Parsed | Rejected, str]:
     """Read again where it claims to lie, if nobody said where it lies."""
     result = parse(url=place)
-    if not is_told and isinstance(result, Parsed) and result.document.site.url:
+    if not is_given and isinstance(result, Parsed) and result.document.site.url:
         place = result.document.site.url
         result = parse(url=place)
     return result, place

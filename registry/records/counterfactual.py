@@ -24,7 +24,7 @@ VALID_FOR = timedelta(minutes=10)
 class Inquiry:
     """Question of an auditor.
 
-    auditor: a C2SP verifier key. audience: the log's origin. asked_at: seconds since
+    auditor: a C2SP verifier key. audience: the log's origin. issued_at: seconds since
     1970. sites: ids of those that are changed, as spelled. ranking: id of a record,
     whose query is asked again; or else query, with the cell it is asked from and the
     filters by their names in /v1/search.
@@ -32,7 +32,7 @@ class Inquiry:
 
     auditor: str
     audience: str
-    asked_at: int
+    issued_at: int
     perturbation: str
     sites: tuple[str, ...] = ()
     ranking: str | None = None
@@ -45,7 +45,7 @@ class Inquiry:
         members: dict[str, JsonValue] = {
             "auditor": self.auditor,
             "aud": self.audience,
-            "iat": self.asked_at,
+            "iat": self.issued_at,
             "perturbation": self.perturbation,
             "sites": list(self.sites),
             "ranking": self.ranking,
@@ -78,7 +78,7 @@ def verify_inquiry(
     )
     if inquiry.audience != audience:
         raise _fault("aud", f"this is {audience}")
-    age_s = now.timestamp() - inquiry.asked_at
+    age_s = now.timestamp() - inquiry.issued_at
     if abs(age_s) > VALID_FOR.total_seconds():
         raise _fault("iat", f"it was signed {age_s:.0f} seconds ago")
     if (inquiry.ranking is None) == (inquiry.query is None):

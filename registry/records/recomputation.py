@@ -362,14 +362,14 @@ def _falls_among_equals(scores: Sequence[DisclosedScore]) -> Iterator[str]:
 def _day_differences(
     members: Mapping[str, JsonValue], request: RequestDisclosed, day: KnownDay
 ) -> Iterator[str]:
-    asked_at = request.at.astimezone(UTC).isoformat()
-    if asked_at[:10] != day.day:
-        yield f"asked at {asked_at}, with the seed of {day.day}"
+    searched_at = request.at.astimezone(UTC).isoformat()
+    if searched_at[:10] != day.day:
+        yield f"asked at {searched_at}, with the seed of {day.day}"
     minute = str(members["t"])[:16]
-    if asked_at[:16] > minute:
-        yield f"asked at {asked_at}, after the minute of the record"
-    if request.after.is_first and asked_at[:16] < minute:
-        yield f"a first page asked at {asked_at}, on record at {minute}"
+    if searched_at[:16] > minute:
+        yield f"asked at {searched_at}, after the minute of the record"
+    if request.after.is_first and searched_at[:16] < minute:
+        yield f"a first page asked at {searched_at}, on record at {minute}"
 
 
 def _tie_differences(scores: Sequence[DisclosedScore], seed: bytes) -> Iterator[str]:

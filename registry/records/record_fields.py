@@ -115,7 +115,7 @@ def _matches(pattern: str) -> Form:
     return lambda value: isinstance(value, str) and bool(compiled.fullmatch(value))
 
 
-def _one_of(*values: str) -> Form:
+def _choice(*values: str) -> Form:
     return lambda value: isinstance(value, str) and value in values
 
 
@@ -183,7 +183,7 @@ _HEAD: Mapping[str, Form] = {"id": _is_record_id, "t": _is_minute}
 def _signed_by_site(*acts: RegistrationAct) -> Mapping[str, Form]:
     return {
         "site": _is_site_id,
-        "act": _one_of(*acts),
+        "act": _choice(*acts),
         "seq": _is_natural,
         "kid": _is_token,
         "jws": _is_digest,
@@ -199,7 +199,7 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
         "n": _is_natural,
         "k": _is_natural,
         "order": _list_of(_is_site_id),
-        "_sd_alg": _one_of(SD_ALG),
+        "_sd_alg": _choice(SD_ALG),
         "_sd": _list_of(_is_sd_digest),
     },
     "selection": {
@@ -215,7 +215,7 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
     "seed": {"day": _is_day},
     "moderation": {
         "site": _is_site_id,
-        "act": _one_of(*get_args(ModerationAct)),
+        "act": _choice(*get_args(ModerationAct)),
         "reason": _is_word,
     },
     "erase": {"index": _is_natural, "fields": _list_of(_is_sd_digest)},
@@ -231,8 +231,8 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
     "label": {
         "auditor": _is_token,
         "site": _is_site_id,
-        "size": _or_null(_one_of(*get_args(Size))),
-        "independence": _or_null(_one_of(*get_args(Independence))),
+        "size": _or_null(_choice(*get_args(Size))),
+        "independence": _or_null(_choice(*get_args(Independence))),
         "chain": _or_null(_matches(CHAIN)),
         "commission": _or_null(_matches(PERCENT)),
         "observed": _is_day,
@@ -244,7 +244,7 @@ _REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
 }
 
 _COMMITTED: Mapping[str, Form] = {
-    "_sd_alg": _one_of(SD_ALG),
+    "_sd_alg": _choice(SD_ALG),
     "_sd": _list_of(_is_sd_digest),
 }
 _REQUIRED_2: Mapping[Kind, Mapping[str, Form]] = {

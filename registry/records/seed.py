@@ -36,13 +36,13 @@ def verify_reveal(secret: bytes, commitment: str) -> bytes:
 
 
 def digest_request(
-    query: JsonValue, cell: JsonValue, filters: JsonValue, asked_at: datetime
+    query: JsonValue, cell: JsonValue, filters: JsonValue, searched_at: datetime
 ) -> bytes:
     """Return the 32 bytes of a request that its tie seed depends on.
 
-    The values are those of the disclosures; asked_at is cut to the hour (UTC), since of
+    The values are those of the disclosures; searched_at is cut to the hour (UTC), since of
     a finer instant the registry could choose one among many.
     """
-    hour = asked_at.astimezone(UTC).isoformat()[:13]
+    hour = searched_at.astimezone(UTC).isoformat()[:13]
     members = {"filters": filters, "hour": hour, "location": cell, "query": query}
     return sha256(canonical_json(members)).digest()

@@ -31,7 +31,7 @@ def inquiry(registry: RunningRegistry) -> Inquiry:
     return Inquiry(
         auditor=format_vkey(AUDITOR.verifier_key),
         audience=registry.settings.log_origin,
-        asked_at=int(time.time()),
+        issued_at=int(time.time()),
         perturbation="tier",
         sites=(first,),
         query=TEXT,

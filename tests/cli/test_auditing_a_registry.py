@@ -9,6 +9,8 @@ from registry.client import RegistryClient
 from tests.api.running import LISTED, RunningRegistry
 from tests.cli.audited import run, run_json
 
+FIRST_OF_EACH_FORMAT = (LISTED[0], LISTED[2], LISTED[4], LISTED[5], LISTED[7])
+
 
 def ask(registry: RunningRegistry, promises: Path) -> list[dict[str, Any]]:
     """Two rankings and a selection, with their promises kept."""
@@ -80,7 +82,7 @@ def test_a_site_watches_what_is_said_of_it(
 def test_a_profile_is_made_again_from_what_the_registry_tells(
     registry: RunningRegistry,
 ) -> None:
-    for host in LISTED:
+    for host in FIRST_OF_EACH_FORMAT:
         code, output = run_json("profile", host, "--registry", registry.origin)
         assert (code, output["same"], output["differences"]) == (0, True, []), output
         [places] = output["places"]

@@ -263,7 +263,7 @@ class ExampleCalls:
         inquiry = Inquiry(
             auditor=vkey,
             audience=registry.settings.log_origin,
-            asked_at=int(time.time()),
+            issued_at=int(time.time()),
             perturbation="tier",
             sites=(first,),
             query=WANTED,

@@ -29,7 +29,7 @@ from tests.db.test_trying_invariance import MEMBERS, WISHES, ask, join
 QUESTION = Inquiry(
     auditor="auditor.example+0badc0de+AQ",
     audience="registry.example",
-    asked_at=int(NOON.timestamp()),
+    issued_at=int(NOON.timestamp()),
     perturbation="name",
     query=WISHES[0],
     cell="u33d",

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from registry.db.engine.engines import Engine, Role
 from registry.db.log.rankings import RankingWriter, erase_openings
 from registry.db.reports import exposure_days
-from registry.db.reports.exposure_days import KeptTable
+from registry.db.reports.exposure_days import StoredDay
 from registry.errors import Conflict, NotFound, Refused
 from registry.identity.statements.jws import (
     OWN_EXPOSURE_TYP,
@@ -81,7 +81,7 @@ async def play(scene: Scene) -> list[MadeRanking]:
     return rankings
 
 
-async def table_of(scene: Scene, day: date = DAY) -> KeptTable:
+async def table_of(scene: Scene, day: date = DAY) -> StoredDay:
     async with scene.api.connect() as connection:
         result = await exposure_days.find_day(connection, day)
     assert result is not None

@@ -10,7 +10,7 @@ from crawler.tasks.dispatch import carry_out_task
 from registry.db.engine.engines import Role
 from registry.db.frontier.tasks import TaskKind
 from registry.db.sites import notices
-from registry.db.sites.notices import KEPT_NOTICES, Notice, StoredNotice
+from registry.db.sites.notices import NOTICES_PER_SITE, Notice, StoredNotice
 from registry.identity.keys.key_source import KEY_SET_PATH
 from registry.identity.keys.private_keys import generate_private_key, public_key_of
 from registry.usecases.sites.notices import KINDS
@@ -206,7 +206,7 @@ async def test_newest_are_kept_and_the_others_forgotten(scene: Scene) -> None:
             await notices.save_notices(connection, entry.site_id, result, scene.clock())
     rows = await stored(scene, site)
     assert [stored_notice.notice.detail for stored_notice in rows] == [
-        str(number) for number in range(449, 449 - KEPT_NOTICES, -1)
+        str(number) for number in range(449, 449 - NOTICES_PER_SITE, -1)
     ]
     assert await stored(scene, other) == beside
 

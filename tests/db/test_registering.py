@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from crawler.context import Context
 from crawler.restraint.breakers import RULES, BreakerRule
 from crawler.restraint.politeness import Politeness, PolitenessConfig
-from crawler.tasks.registration import decide_one
+from crawler.tasks.registration import settle_registration
 from registry.db.registration.registrations import Registration
 from registry.identity.keys.jwk import jwks_document
 from registry.identity.keys.key_source import KEY_SET_PATH
@@ -64,7 +64,7 @@ async def decide(
     context = scene.context(fetcher)
     named = [{"url": f"https://{host}{path}"} for path in docs]
     leased = await scene.lease(await scene.submit(owner, docs=named))
-    await decide_one(context, leased)
+    await settle_registration(context, leased)
     return await scene.registration(leased)
 
 
@@ -169,7 +169,7 @@ async def submitted_down(
     )
     context = scene.context(fetcher)
     leased = await scene.lease(await scene.submit(owner))
-    await decide_one(context, leased)
+    await settle_registration(context, leased)
     scene.clock.advance(minutes=1)
     return context, await scene.lease(leased)
 
@@ -178,7 +178,7 @@ async def test_open_circuit_is_tried_again_when_it_says_and_not_before(
     scene: Scene, net: Net
 ) -> None:
     context, leased = await submitted_down(scene, net, WAITS["of our own"])
-    await decide_one(context, leased)
+    await settle_registration(context, leased)
     query = "SELECT due_at FROM registry.registration WHERE registration_id = :id"
     (row,) = await scene.sql(query, id=leased.registration_id)
     assert row.due_at == scene.clock() + timedelta(seconds=1800)
@@ -189,7 +189,7 @@ async def test_who_would_wait_for_hours_is_told_so_at_once(
     scene: Scene, net: Net
 ) -> None:
     context, leased = await submitted_down(scene, net, WAITS["too long"])
-    await decide_one(context, leased)
+    await settle_registration(context, leased)
     decided = await scene.registration(leased)
     assert (decided.status, codes(decided)) == ("rejected", ["key_not_published"])
     assert "is asked again in 9000 s" in decided.problems[0].detail
@@ -219,7 +219,7 @@ async def leech(
     context = scene.context(net.fetcher(dns_server=await net.serve_dns({})))
     named = [{"url": url} for url in docs]
     leased = await scene.lease(await scene.submit(owner, docs=named))
-    await decide_one(context, leased)
+    await settle_registration(context, leased)
     return owner, bystander, await scene.registration(leased)
 
 
@@ -245,7 +245,7 @@ async def test_document_on_another_host_counts_where_it_names_the_site(
     context = scene.context(net.fetcher(dns_server=await net.serve_dns({})))
     docs = [{"url": MANIFEST_OF_BYSTANDER}]
     leased = await scene.lease(await scene.submit(owner, docs=docs))
-    await decide_one(context, leased)
+    await settle_registration(context, leased)
     assert (await scene.registration(leased)).status == "active"
 
 

@@ -7,7 +7,7 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -165,15 +165,15 @@ async def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 @asynccontextmanager
 async def open_service(
-    folder: Path, *, stall_s: float | None = None
+    folder: Path, *, stall_s: float | None = None, hosts: Sequence[str] = SITES[:-1]
 ) -> AsyncIterator[Service]:
-    """Started, with the sites of SITES listed and searchable."""
+    """Started, with the hosts listed and searchable."""
     async with (
         open_town(folder) as town,
         running(folder, town, stall_s=stall_s) as service,
     ):
-        await asyncio.gather(*(register(service, host) for host in SITES[:-1]))
-        await until_found(service, SITES[0])
+        await asyncio.gather(*(register(service, host) for host in hosts))
+        await until_found(service, hosts[0])
         yield service
 
 

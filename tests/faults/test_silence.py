@@ -9,7 +9,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.faults.service import Service, open_service
+from tests.faults.service import SITES, Service, open_service
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ async def service(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Service]:
     folder = tmp_path_factory.mktemp("service")
-    async with open_service(folder, stall_s=STALL_S) as result:
+    async with open_service(folder, stall_s=STALL_S, hosts=SITES[:1]) as result:
         yield result
 
 

@@ -56,6 +56,23 @@ def test_log_that_nobody_reads_is_dropped_and_holds_up_nothing() -> None:
         lossy.write("nobody is there")
 
 
+def test_log_on_a_full_disk_is_dropped_and_the_process_ends_well() -> None:
+    """Else Python itself would end with code 120, since it can't write the rest."""
+    logs = (
+        "import structlog\n"
+        "from registry.observability import configure_logging\n"
+        "from registry.process import release_standard_streams\n"
+        "configure_logging('text')\n"
+        "structlog.get_logger().warning('x' * 100_000)\n"
+        "release_standard_streams()"
+    )
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", logs], stdout=full, stderr=full, check=False
+        )
+    assert ended.returncode == 0
+
+
 def test_log_of_a_closed_stream_is_dropped() -> None:
     with Path(os.devnull).open("w") as stream:
         lossy = LossyStream(stream)

@@ -4,9 +4,9 @@ from sqlalchemy import text
 
 from registry.db.engine.engines import Connection
 
-_ONE_MOMENT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+_SNAPSHOT_ISOLATION = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-async def read_one_moment(connection: Connection) -> None:
+async def fix_snapshot(connection: Connection) -> None:
     """Fix the snapshot, before anything is read in the transaction."""
-    await connection.execute(_ONE_MOMENT)
+    await connection.execute(_SNAPSHOT_ISOLATION)

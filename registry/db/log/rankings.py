@@ -37,7 +37,7 @@ from registry.sites.identifier import format_site_id
 
 @dataclass(frozen=True, slots=True)
 class RankingRow:
-    """All that is stored of a ranking. values: the parameters of `RECORD_ONE`."""
+    """All that is stored of a ranking. values: the parameters of `INSERT_RANKING`."""
 
     answer: AnswerOnRecord
     values: tuple[object, ...]
@@ -65,7 +65,7 @@ _ARRAYS = ", ".join(
 
 # Both rows of a ranking or neither, and all rankings of a batch or none: what goes out
 # in one round trip is a transaction by itself.
-RECORD_ONE = f"""
+INSERT_RANKING = f"""
     WITH recorded AS (
         INSERT INTO audit.pending (record_id, kind, body, leaf_hash, accepted_at)
         VALUES ($1, $2, $3, $4, $5)
@@ -73,7 +73,7 @@ RECORD_ONE = f"""
     INSERT INTO audit.ranking (record_id, {_NAMES}) VALUES ($1, {_PARAMETERS})
 """  # noqa: S608 — of our own names
 
-RECORD_MANY = f"""
+INSERT_RANKINGS = f"""
     WITH recorded AS (
         INSERT INTO audit.pending (record_id, kind, body, leaf_hash, accepted_at)
         SELECT * FROM unnest(
@@ -126,9 +126,9 @@ class RankingWriter:
 
     async def _insert(self, rows: Sequence[tuple[object, ...]]) -> None:
         if len(rows) <= FEW:
-            await self._driver.executemany(RECORD_ONE, rows)
+            await self._driver.executemany(INSERT_RANKING, rows)
         else:
-            await self._driver.execute(RECORD_MANY, *zip(*rows, strict=True))
+            await self._driver.execute(INSERT_RANKINGS, *zip(*rows, strict=True))
 
     def break_off(self) -> None:
         """End the connection, and with it a `write` that hangs on it."""

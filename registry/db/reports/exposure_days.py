@@ -52,7 +52,7 @@ _MONTHS = text("""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptTable:
+class StoredDay:
     """A day's table as it is served. signature: a detached JWS over the body.
 
     noise_key: of the noise in it, which nobody is told; None: it was made without.
@@ -85,7 +85,7 @@ async def count_day(connection: Connection, start: datetime) -> DayCounts:
 
 
 async def save_day(
-    connection: Connection, table: KeptTable, sites: Sequence[SiteCounts]
+    connection: Connection, table: StoredDay, sites: Sequence[SiteCounts]
 ) -> bool:
     """Save a day's table; return False, and save nothing, if the day has one."""
     if not await insert_new(connection, exposure_day, asdict(table)):
@@ -133,13 +133,13 @@ async def list_days(
 
 async def find_day(
     connection: Connection, day: date
-) -> tuple[KeptTable, int | None] | None:
+) -> tuple[StoredDay, int | None] | None:
     """Return a day's table and the leaf of its record, None until that is sequenced."""
     query = select(exposure_day, entry.c.leaf_index).select_from(_ENTRIES)
     row = (
         await connection.execute(query.where(exposure_day.c.day == day))
     ).one_or_none()
-    return (read_row(KeptTable, row), row.leaf_index) if row else None
+    return (read_row(StoredDay, row), row.leaf_index) if row else None
 
 
 async def days_of_site(

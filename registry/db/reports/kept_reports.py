@@ -16,7 +16,7 @@ from registry.db.schema.tables import entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptForm:
+class StoredForm:
     """A form as it is served. signature: a detached JWS over the body."""
 
     form: str
@@ -25,7 +25,7 @@ class KeptForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptReport:
+class StoredReport:
     """Facts of a kept report without its forms.
 
     month: its first day. leaf_index: of its record; None until that is sequenced.
@@ -45,7 +45,7 @@ async def save_report(
     month: date,
     record_id: str,
     made_at: datetime,
-    forms: Sequence[KeptForm],
+    forms: Sequence[StoredForm],
 ) -> bool:
     """Save a month's report; return False if it has one already."""
     values = {"month": month, "record_id": record_id, "made_at": made_at}
@@ -64,7 +64,7 @@ async def save_report(
     return True
 
 
-async def months_kept(connection: Connection) -> set[date]:
+async def stored_months(connection: Connection) -> set[date]:
     return set((await connection.execute(select(kept_report.c.month))).scalars())
 
 
@@ -76,7 +76,7 @@ async def log_began_at(connection: Connection) -> datetime | None:
 
 async def list_reports(
     connection: Connection, *, limit: int, before: date | None = None
-) -> list[KeptReport]:
+) -> list[StoredReport]:
     """The newest first, of months before the given one."""
     query = (
         select(kept_report, entry.c.leaf_index)
@@ -89,7 +89,7 @@ async def list_reports(
     rows = (await connection.execute(query)).all()
     digests, sizes = await _facts(connection, [row.month for row in rows])
     return [
-        read_row(KeptReport, row, digests=digests[row.month], sizes=sizes[row.month])
+        read_row(StoredReport, row, digests=digests[row.month], sizes=sizes[row.month])
         for row in rows
     ]
 
@@ -114,7 +114,7 @@ async def _facts(
 
 async def find_form(
     connection: Connection, month: date, form: str
-) -> tuple[KeptForm, int | None] | None:
+) -> tuple[StoredForm, int | None] | None:
     """Return a form and the leaf of the report's record; None if no such form is kept."""
     query = (
         select(kept_form, entry.c.leaf_index)
@@ -123,4 +123,4 @@ async def find_form(
         .where(kept_form.c.month == month, kept_form.c.form == form)
     )
     row = (await connection.execute(query)).one_or_none()
-    return (read_row(KeptForm, row), row.leaf_index) if row else None
+    return (read_row(StoredForm, row), row.leaf_index) if row else None

@@ -11,7 +11,7 @@ from registry.db.engine.prepared import Gathered, Prepared
 from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import notice
 
-KEPT_NOTICES = 200
+NOTICES_PER_SITE = 200
 """Notices kept of a site: a year of one in good order; a flood ends here."""
 
 
@@ -73,11 +73,11 @@ async def gather_notices(
     writes: Gathered, site_id: int, new: Sequence[Notice], now: datetime
 ) -> None:
     """The same, with other writes of the transaction."""
-    newest = new[-KEPT_NOTICES:]
+    newest = new[-NOTICES_PER_SITE:]
     if newest:
         columns = {name: [getattr(item, name) for item in newest] for name in _MEMBERS}
         # Those just told are not seen yet, so these are how many stay beside them.
-        await _FORGET(writes, site_id=site_id, stay=KEPT_NOTICES - len(newest))
+        await _FORGET(writes, site_id=site_id, stay=NOTICES_PER_SITE - len(newest))
         await _INSERT(writes, site_id=site_id, noted_at=now, **columns)
 
 

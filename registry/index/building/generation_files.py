@@ -17,7 +17,7 @@ from registry.records.generation import NO_SITES, NO_WORDS, Generation
 from registry.tlog.keyed_tree import KEY_BYTES, KeyedTree
 
 PREFIX = "generations-"
-KEPT_S = 2 * 86_400.0
+RETENTION_S = 2 * 86_400.0
 FRAME = Struct("<32s32sQQ")
 """Digests of policy and generation; the bytes of sites and words that follow."""
 
@@ -53,7 +53,7 @@ class GenerationFiles:
         self._path.write_bytes(frame)
         self._room = len(frame) + SPARE_BYTES
         for path in list(self._folder.glob(f"{PREFIX}*")):
-            if path.stat().st_mtime < time.time() - KEPT_S:
+            if path.stat().st_mtime < time.time() - RETENTION_S:
                 path.unlink()
 
 

@@ -28,7 +28,7 @@ from registry.index.building.manifest import (
     read_manifest,
 )
 from registry.index.building.merging import Job, MergeFiles, merge_apart
-from registry.index.building.recovery import is_made_here, level_at, recovered
+from registry.index.building.recovery import is_current_code, level_at, recovered
 from registry.index.columns.rows import Rows
 from registry.index.columns.runs import file_of
 from registry.index.segments.array_file import (
@@ -203,7 +203,7 @@ class IndexWriter:
         """
         try:
             manifest = read_manifest(self._folder)
-            if manifest is None or not is_made_here(manifest, policy):
+            if manifest is None or not is_current_code(manifest, policy):
                 return None
             builder = recovered(self._folder, manifest, policy, sizes)
         except (FileDamaged, OSError):

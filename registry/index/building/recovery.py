@@ -27,7 +27,7 @@ from registry.ranking.profile import parse_profile
 from registry.records.generation import Generation
 
 
-def is_made_here(manifest: IndexManifest, policy: Policy) -> bool:
+def is_current_code(manifest: IndexManifest, policy: Policy) -> bool:
     return (manifest.code, manifest.policy) == (digest_of_code(), policy.digest)
 
 

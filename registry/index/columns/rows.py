@@ -109,7 +109,7 @@ class Rows:
 
     def without_words(self) -> "Rows":
         """Return the rows without words and bodies."""
-        return replace(self, **_nothing_said(len(self)))
+        return replace(self, **_without_terms(len(self)))
 
     def runs_of(self, items: npt.NDArray[Number], numbers: Integers) -> Runs[Number]:
         """Return the runs of the rows of these numbers. items: hashes or impacts."""
@@ -125,7 +125,7 @@ class Rows:
 
 def join(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts, one after the other; at least one part."""
-    hashes, impacts = _said_by([(part, np.arange(len(part))) for part in parts])
+    hashes, impacts = _terms_of_rows([(part, np.arange(len(part))) for part in parts])
     return Rows(
         **{
             name: np.concatenate([getattr(part, name) for part in parts])
@@ -157,8 +157,8 @@ def select(parts: Sequence[Rows], numbers: Integers, *, bare: bool = False) -> R
         for name in _COLUMNS
     }
     if bare:
-        return Rows(**columns, **_nothing_said(len(numbers)))
-    hashes, impacts = _said_by(chosen)
+        return Rows(**columns, **_without_terms(len(numbers)))
+    hashes, impacts = _terms_of_rows(chosen)
     bodies = join_runs([part.bodies.runs.take(own) for part, own in chosen])
     return Rows(
         **columns,
@@ -169,7 +169,7 @@ def select(parts: Sequence[Rows], numbers: Integers, *, bare: bool = False) -> R
     )
 
 
-def _said_by(
+def _terms_of_rows(
     chosen: Sequence[tuple[Rows, Integers]],
 ) -> tuple[Runs[np.uint64], Runs[np.uint8]]:
     """Hashes and impacts of these rows of each part."""
@@ -186,7 +186,7 @@ _COLUMNS = tuple(
 )
 
 
-def _nothing_said(count: int) -> dict[str, Any]:
+def _without_terms(count: int) -> dict[str, Any]:
     starts = np.zeros(count + 1, np.int64)
     return {
         "bodies": Bodies(Runs.of(starts, np.empty(0, np.uint8))),

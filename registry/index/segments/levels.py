@@ -50,7 +50,7 @@ SIZES = Sizes()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """rows: in the order of the part's. said_by_dead: by the number of a term.
+    """rows: in the order of the part's. dead_counts: by the number of a term.
 
     members: those of its rows that are on the panel, or None where all are; with what
     ids have no greater hash than cutoff.
@@ -61,7 +61,7 @@ class Level:
     by_id: Lookup
     by_publisher: Lookup
     by_signature: SignatureLookup
-    said_by_dead: npt.NDArray[np.int32]
+    dead_counts: npt.NDArray[np.int32]
     members: "Level | None" = None
     cutoff: int = ALL
 
@@ -110,7 +110,7 @@ class Level:
             own = members.numbers_of(self.rows.site_ids[numbers])
             members = members.without(own)
         hashes = self.rows.runs_of(self.rows.hashes, numbers).packed()
-        counts = self.said_by_dead.copy()
+        counts = self.dead_counts.copy()
         distinct, times = np.unique(hashes, return_counts=True)
         terms = np.searchsorted(self.part.segment.hashes, distinct)
         counts[terms] += times.astype(np.int32)
@@ -118,7 +118,7 @@ class Level:
             self,
             part=IndexPart(self.part.segment, alive),
             members=members,
-            said_by_dead=counts,
+            dead_counts=counts,
         )
 
 
@@ -140,14 +140,14 @@ def _make(parts: Sequence[Rows], numbers: Numbers, policy: Policy) -> Level:
     """Make a level of the rows of these numbers, counted through all parts."""
     # What rows say is most of them: it is gathered once, in the order that is found, and
     # not at all where the rows are those of one part.
-    is_one = len(parts) == 1 and len(numbers) == len(parts[0])
-    bare = parts[0] if is_one else select(parts, numbers, bare=True)
+    is_single = len(parts) == 1 and len(numbers) == len(parts[0])
+    bare = parts[0] if is_single else select(parts, numbers, bare=True)
     # Freshness only falls: as of the newest change no row has less than it ever will.
     as_of_s = int(bare.changed_s.max(initial=0))
     merits = _merits(bare, as_of_s, policy)
     order = order_rows(bare, merits)
     del bare
-    rows = parts[0].in_order(order) if is_one else select(parts, numbers[order])
+    rows = parts[0].in_order(order) if is_single else select(parts, numbers[order])
     level = level_of(rows, build_segment(rows, merits[order], as_of_s))
     for part in parts:
         release(part.hashes)
@@ -165,7 +165,7 @@ def level_of(rows: Rows, segment: Segment) -> Level:
         by_id=Lookup.of(rows.site_ids),
         by_publisher=Lookup.of(rows.publishers),
         by_signature=SignatureLookup.of(rows.signatures),
-        said_by_dead=np.zeros(len(segment.hashes), np.int32),
+        dead_counts=np.zeros(len(segment.hashes), np.int32),
     )
 
 
@@ -185,10 +185,10 @@ def dead_terms(
     levels: Sequence[Level],
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     """Hashes of what dead rows say, ascending, and in how many of them."""
-    terms = [np.flatnonzero(level.said_by_dead) for level in levels]
+    terms = [np.flatnonzero(level.dead_counts) for level in levels]
     both = list(zip(levels, terms, strict=True))
     hashes = np.concatenate([level.part.segment.hashes[own] for level, own in both])
-    counts = np.concatenate([level.said_by_dead[own] for level, own in both])
+    counts = np.concatenate([level.dead_counts[own] for level, own in both])
     distinct, which = np.unique(hashes, return_inverse=True)
     total = np.bincount(which, counts, len(distinct))
     return distinct, total.astype(np.int64)
@@ -204,7 +204,7 @@ def word_counts(
         if len(segment.hashes):
             at = np.searchsorted(segment.hashes, hashes)
             at = np.minimum(at, len(segment.hashes) - 1)
-            own = segment.containing[at].astype(np.int64) - level.said_by_dead[at]
+            own = segment.containing[at].astype(np.int64) - level.dead_counts[at]
             counts += np.where(segment.hashes[at] == hashes, own, 0)
     return counts
 

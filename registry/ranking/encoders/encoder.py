@@ -32,7 +32,7 @@ class Encoder(Protocol):
     def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
         """Return `vectors.SITE_BYTES` bytes a site; all zero without meaningful words."""
 
-    def is_one_piece(self, word: str) -> bool:
+    def is_whole_piece(self, word: str) -> bool:
         """Return whether the vocabulary of frequent pieces has the whole word."""
 
     def word_pieces(self) -> Sequence[str]:

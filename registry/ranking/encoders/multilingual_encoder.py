@@ -61,9 +61,9 @@ class MultilingualEncoder:
         self._sentences = sentences
         self._policy = policy
 
-    def is_one_piece(self, word: str) -> bool:
+    def is_whole_piece(self, word: str) -> bool:
         return (
-            self._static.is_one_piece(word)
+            self._static.is_whole_piece(word)
             or f"{START}{word}" in self._sentences.pieces
         )
 
@@ -93,7 +93,7 @@ class MultilingualEncoder:
         Its vocabulary is English: of requests in other languages it has few.
         """
         policy = self._policy
-        whole = sum(map(self._static.is_one_piece, content))
+        whole = sum(map(self._static.is_whole_piece, content))
         share_bp = FULL * whole // max(1, len(content)) - policy.static_share_min_bp
         reach_bp = policy.static_share_full_bp - policy.static_share_min_bp
         grown = policy.static_weight_bp * max(0, share_bp) // reach_bp

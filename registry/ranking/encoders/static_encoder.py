@@ -71,7 +71,7 @@ class StaticEncoder:
         longest = policy.word_letters_max
         self._pieces_of = Memo(self._cut, longest=longest, most=16_384)
 
-    def is_one_piece(self, word: str) -> bool:
+    def is_whole_piece(self, word: str) -> bool:
         return self._tokenizer.token_to_id(f"{_WORD_START}{word}") is not None
 
     def word_pieces(self) -> list[str]:

@@ -91,8 +91,8 @@ def _is_everyday(word: str, *, encoder: Encoder, policy: Policy) -> bool:
         or term in stem_set(policy.everyday_words)
         or term in stem_set(policy.act_words)
         or term in stem_set(policy.trade_words)
-        or encoder.is_one_piece(word)
-        or encoder.is_one_piece(term)
+        or encoder.is_whole_piece(word)
+        or encoder.is_whole_piece(term)
     )
 
 

@@ -90,7 +90,7 @@ _SCORED = f"""
 """  # noqa: S608 — of our own names
 
 
-class _ToldSites(SiteNumbers):
+class _KnownSites(SiteNumbers):
     """Numbers of the file of sites: whoever is ranked has to stand in it."""
 
     @override
@@ -115,7 +115,7 @@ def observe_archive(archive: Archive, scratch: Path, operator: str = "") -> Obse
         ids = np.array([parse_site_id(site.site_id) for site in sites], np.int64)
         if len(np.unique(ids)) < len(ids):
             raise Refused(ARCHIVE_DAMAGED, "it tells of a site twice")
-        reader = _Reader(duck, _ToldSites(ids), operator)
+        reader = _Reader(duck, _KnownSites(ids), operator)
         parts = SpooledParts(scratch)
         for part in reader.parts():
             parts.append(part)
@@ -145,7 +145,7 @@ def claims_of_archive(archive: Archive, scratch: Path) -> dict[int, Claims]:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     duck: "Duck"
-    numbers: _ToldSites
+    numbers: _KnownSites
     operator: str
 
     def parts(self) -> Iterator[Rankings]:

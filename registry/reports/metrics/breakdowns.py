@@ -44,13 +44,13 @@ CELLS_MAX = 20
 """Parts of one breakdown: those of most rankings."""
 
 BANDS_KM = (10, 50, 250)
-NO_PLACE, NOT_ASKED = "site without a place", "request without a place"
+NO_PLACE, NO_CELL = "site without a place", "request without a place"
 BAND_NAMES = (
     f"under {BANDS_KM[0]} km",
     *(f"{a} to {b} km" for a, b in pairwise(BANDS_KM)),
     f"{BANDS_KM[-1]} km or more",
     NO_PLACE,
-    NOT_ASKED,
+    NO_CELL,
 )
 
 _TABLED: frozenset[Measure] = frozenset({"logarithmic", "selected"})
@@ -236,7 +236,7 @@ def distance_bands(proximity: Integers, located: Booleans, policy: Policy) -> In
     bands = np.where(
         proximity == policy.proximity_neutral, BAND_NAMES.index(NO_PLACE), bands
     )
-    return np.where(located, bands, BAND_NAMES.index(NOT_ASKED))
+    return np.where(located, bands, BAND_NAMES.index(NO_CELL))
 
 
 DEFINITIONS = {

@@ -165,11 +165,9 @@ class Comparer:
         return cell if kind is None else _judge(cell, kind, reading, expected.value)
 
 
-def _join(one_gap: Estimate, another: Estimate) -> Interval:
+def _join(gap: Estimate, another: Estimate) -> Interval:
     """Return the outermost ends of two intervals."""
-    return Interval(
-        low=min(one_gap.low, another.low), high=max(one_gap.high, another.high)
-    )
+    return Interval(low=min(gap.low, another.low), high=max(gap.high, another.high))
 
 
 def _judge(

@@ -10,7 +10,7 @@ from registry.reports.window.aggregate import (
     PERSISTENCE,
     RANK_BIASED,
     SELECTED,
-    TOP_ONE,
+    TOP_RESULT,
 )
 
 Measure = Literal[
@@ -20,7 +20,7 @@ Measure = Literal[
 COMPARED: Mapping[int, Measure] = {
     LOGARITHMIC: "logarithmic",
     RANK_BIASED: "rankBiased",
-    TOP_ONE: "topOne",
+    TOP_RESULT: "topOne",
     SELECTED: "selected",
 }
 JUDGED: Mapping[int, Measure] = {**COMPARED, CHOSEN: "selectedGivenRank"}
@@ -29,5 +29,5 @@ WEIGHTED: Mapping[int, Measure] = {ELIGIBLE: "eligible", **COMPARED}
 FORMULAS: Mapping[int, str] = {
     LOGARITHMIC: "1 / log2(1 + rank)",
     RANK_BIASED: f"{PERSISTENCE} ** (rank - 1)",
-    TOP_ONE: "1 at rank 1, else 0",
+    TOP_RESULT: "1 at rank 1, else 0",
 }

@@ -56,7 +56,7 @@ class Table:
         return [(why, lines) for why, lines in by_reason.items() if len(lines) > 1]
 
     @property
-    def is_of_one(self) -> bool:
+    def is_total(self) -> bool:
         """Return whether all figures are of the report as a whole."""
         return [line.of for line in self.lines] == [()]
 
@@ -68,7 +68,7 @@ def tabulate(rows: Sequence[Row]) -> Table:
     subjects: dict[tuple[str, ...], dict[str, Row]] = {}
     for row in rows:
         columns.setdefault(row.figure)
-        names = _names(row, is_one_of_several=len(dimensions) > 1)
+        names = _names(row, is_ambiguous=len(dimensions) > 1)
         subjects.setdefault(names, {})[row.figure] = row
     return Table(
         columns=tuple(map(in_words, columns)),
@@ -89,15 +89,15 @@ def format_cell(row: Row) -> str:
     return value if row.low is None else f"{value} ({ends})"
 
 
-def _names(row: Row, *, is_one_of_several: bool) -> tuple[str, ...]:
+def _names(row: Row, *, is_ambiguous: bool) -> tuple[str, ...]:
     """Return names in words; categories and parts of breakdowns as others wrote them.
 
-    is_one_of_several: dimensions, of which each may have a class of the same name.
+    is_ambiguous: dimensions, of which each may have a class of the same name.
     """
     part = row.part if row.section == "breakdowns" else map(in_words, row.part)
     kind = row.kind or ""
     words = kind if row.dimension == "category" else in_words(kind)
-    dimension = row.dimension if is_one_of_several or not words else None
+    dimension = row.dimension if is_ambiguous or not words else None
     measure = in_words(row.measure or "")
     return tuple(name for name in (*part, dimension, words, measure) if name)
 

@@ -23,13 +23,13 @@ from registry.reports.window.exposure_sums import CellSums, Exposure, add_exposu
 from registry.reports.window.position import (
     logarithmic_weights,
     rank_biased_weights,
-    top_one_weights,
+    top_result_weights,
 )
 
 PERSISTENCE = 0.8
 """Chance, in the rank-biased model, that a reader of one rank looks at the next."""
 
-ELIGIBLE, LOGARITHMIC, RANK_BIASED, TOP_ONE, SELECTED, ELIGIBLE_THERE = range(6)
+ELIGIBLE, LOGARITHMIC, RANK_BIASED, TOP_RESULT, SELECTED, ELIGIBLE_THERE = range(6)
 CHOSEN, BY_RANK = 6, 7
 """Measures. ELIGIBLE_THERE is ELIGIBLE over the rankings with a chosen site only: what
 SELECTED is to be compared with. CHOSEN is SELECTED over the rankings that showed the
@@ -48,7 +48,7 @@ NO_ODDS: Floats = np.zeros(0)
 POSITION_MODELS: Mapping[int, Weights] = {
     LOGARITHMIC: logarithmic_weights,
     RANK_BIASED: lambda depth: rank_biased_weights(depth, PERSISTENCE),
-    TOP_ONE: top_one_weights,
+    TOP_RESULT: top_result_weights,
 }
 
 
@@ -179,11 +179,11 @@ def _chosen_by_rank(part: Rankings, odds: Floats) -> Iterator[Exposure]:
 def _by_rank(part: Rankings, measures: Collection[int]) -> Iterator[Exposure]:
     """Yield the position models; one that knows the first rank alone has few entries."""
     counts = part.returned_counts
-    if TOP_ONE in measures:
+    if TOP_RESULT in measures:
         rankings = np.flatnonzero(counts)
         starts = np.cumsum(counts) - counts
-        yield _whole(TOP_ONE, rankings, part.returned[starts[rankings]])
-    deep = {model: POSITION_MODELS[model] for model in measures if model != TOP_ONE}
+        yield _whole(TOP_RESULT, rankings, part.returned[starts[rankings]])
+    deep = {model: POSITION_MODELS[model] for model in measures if model != TOP_RESULT}
     if deep:
         yield from _by_depth(part, deep)
 

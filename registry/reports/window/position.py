@@ -21,7 +21,7 @@ def rank_biased_weights(depth: int, persistence: float) -> Floats:
     return weights
 
 
-def top_one_weights(depth: int) -> Floats:
+def top_result_weights(depth: int) -> Floats:
     """All attention at rank 1, as with agents that take the first answer."""
     weights: Floats = np.eye(1, depth)[0]
     return weights

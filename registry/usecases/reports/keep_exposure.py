@@ -9,9 +9,9 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.db.engine.engines import Engine
-from registry.db.engine.shared_snapshot import read_one_moment
+from registry.db.engine.shared_snapshot import fix_snapshot
 from registry.db.reports import exposure_days, kept_reports
-from registry.db.reports.exposure_days import KeptTable
+from registry.db.reports.exposure_days import StoredDay
 from registry.identity.statements.detached_jws import EXPOSURE_TYP, sign_detached
 from registry.records.canonical import digest_of
 from registry.records.record import report_record
@@ -62,7 +62,7 @@ class ExposureKeeper:
     async def keep(self, day: date) -> bool:
         """Keep the table of a day that is over; False if somebody else has kept it before."""
         async with self.auditor.connect() as connection:
-            await read_one_moment(connection)  # else counts and rows are of two
+            await fix_snapshot(connection)  # else counts and rows are of two
             counts = await exposure_days.count_day(connection, midnight(day))
         key = self.ids.random_bytes(KEY_BYTES)
         table = await asyncio.to_thread(make_table, day, counts, key)
@@ -75,7 +75,7 @@ class ExposureKeeper:
             end_at=midnight(day + DAY),
             forms={FORM: digest_of(body)},
         )
-        stored = KeptTable(
+        stored = StoredDay(
             day=day,
             record_id=record.id,
             made_at=now,

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.db.engine.engines import Engine
 from registry.db.reports import kept_reports
-from registry.db.reports.kept_reports import KeptForm
+from registry.db.reports.kept_reports import StoredForm
 from registry.errors import Conflict
 from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import Policy
@@ -49,12 +49,12 @@ def is_over(month: date, now: datetime) -> bool:
 
 
 def months_due(
-    began_at: datetime, now: datetime, months_kept: Collection[date]
+    began_at: datetime, now: datetime, stored_months: Collection[date]
 ) -> list[date]:
     """Return the whole months, from that in which the log began, that lack a report."""
     due, month = [], began_at.astimezone(UTC).date().replace(day=1)
     while is_over(month, now):
-        if month not in months_kept:
+        if month not in stored_months:
             due.append(month)
         month = month_after(month)
     return due
@@ -77,11 +77,11 @@ class Keeper:
         """Make what is due, the oldest month first; those made here."""
         async with self.auditor.connect() as connection:
             began_at = await kept_reports.log_began_at(connection)
-            months_kept = await kept_reports.months_kept(connection)
+            stored_months = await kept_reports.stored_months(connection)
         if began_at is None:
             return []
         months = []
-        for month in months_due(began_at, self.ids.clock(), months_kept):
+        for month in months_due(began_at, self.ids.clock(), stored_months):
             if await self.keep(month):
                 logger.info("report_kept", month=format_month(month))
                 months.append(month)
@@ -96,10 +96,10 @@ class Keeper:
         forms = await asyncio.to_thread(self._formed, report)
         return await self._save(month, forms)
 
-    def _formed(self, report: FairnessReport) -> list[KeptForm]:
+    def _formed(self, report: FairnessReport) -> list[StoredForm]:
         bodies = {form: encode(report) for form, encode in FORMAT.items()}
         return [
-            KeptForm(
+            StoredForm(
                 form=form,
                 body=body,
                 signature=sign_detached(body, self.key, typ=REPORT_TYP),
@@ -107,7 +107,7 @@ class Keeper:
             for form, body in bodies.items()
         ]
 
-    async def _save(self, month: date, forms: list[KeptForm]) -> bool:
+    async def _save(self, month: date, forms: list[StoredForm]) -> bool:
         now, window = self.ids.clock(), window_of_month(month)
         record = report_record(
             record_id=self.ids.ulid(),

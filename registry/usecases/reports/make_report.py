@@ -11,7 +11,7 @@ from operator import call
 
 from registry.db import labels
 from registry.db.engine.engines import Connection
-from registry.db.engine.shared_snapshot import read_one_moment
+from registry.db.engine.shared_snapshot import fix_snapshot
 from registry.db.log.partitions import first_month_there
 from registry.db.reports import invariance_runs, observations
 from registry.db.sites import former_categories
@@ -105,7 +105,7 @@ async def make_report(
     Raises: Refused if some of the window was dropped.
     """
     if not connection.in_transaction():
-        await read_one_moment(connection)  # else sites may come between two reads
+        await fix_snapshot(connection)  # else sites may come between two reads
     await verify_is_there(connection, window)
     start, end = window.start_at, window.end_at
     observed = await observations.observe(connection, start, end, operator)

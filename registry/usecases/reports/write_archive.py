@@ -8,7 +8,7 @@ from pathlib import Path
 
 from registry.db import labels
 from registry.db.engine.engines import Connection
-from registry.db.engine.shared_snapshot import read_one_moment
+from registry.db.engine.shared_snapshot import fix_snapshot
 from registry.db.log import entries as log
 from registry.db.log import logged_rankings
 from registry.db.reports.declared_by_sites import declared_pages
@@ -56,7 +56,7 @@ async def write_archive(
     folder: empty, or not there. key: of the promises. tell: how many rankings were
     written. Raises: Refused, Unavailable.
     """
-    await read_one_moment(connection)
+    await fix_snapshot(connection)
     await verify_is_there(connection, window)
     head = await _covering_checkpoint(connection, window)
     sites = await _sites_then(connection, window.end_at)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from crawler import refusals
-from crawler.discovery.visit_result import Discovery, Failure, FoundBy
+from crawler.discovery.visit_result import DiscoveredBy, Discovery, Failure
 from crawler.tasks.crawl_findings import compare_crawl, troubles_of
 from registry.errors import Problem, ProblemType, Refused
 from registry.identity.refusals import DOCUMENT_SIGNATURE_EXPIRED
@@ -20,7 +20,9 @@ def problem(kind: ProblemType) -> Problem:
     return Refused(kind).problem
 
 
-def failure(kind: ProblemType, url: str, found_by: FoundBy = "well_known") -> Failure:
+def failure(
+    kind: ProblemType, url: str, found_by: DiscoveredBy = "well_known"
+) -> Failure:
     return Failure(url=url, found_by=found_by, problem=problem(kind))
 
 

@@ -22,7 +22,7 @@ AUDITOR = Signer(
 INQUIRY = Inquiry(
     auditor=format_vkey(AUDITOR.verifier_key),
     audience="registry.example",
-    asked_at=int(NOW.timestamp()),
+    issued_at=int(NOW.timestamp()),
     perturbation="name",
     sites=("0000000000001",),
     query="bread",
@@ -53,7 +53,7 @@ def test_a_question_stands_for_ten_minutes_either_way(age):
     ("changes", "pointer"),
     [
         pytest.param({"audience": "other.example"}, "/aud", id="of another log"),
-        pytest.param({"asked_at": 0}, "/iat", id="long ago"),
+        pytest.param({"issued_at": 0}, "/iat", id="long ago"),
         pytest.param({"query": None}, "/ranking", id="nothing asked"),
         pytest.param({"ranking": "0" * 26}, "/ranking", id="a ranking and a query"),
         pytest.param(

@@ -18,7 +18,7 @@ from registry.reports.window.aggregate import (
     POSITION_MODELS,
     RANK_BIASED,
     SELECTED,
-    TOP_ONE,
+    TOP_RESULT,
     WHOLE,
     aggregate,
     aggregate_by_site,
@@ -82,7 +82,7 @@ def test_eligible_sites_share_evenly_and_returned_ones_by_rank():
     amounts, whole = sums([ranking()])
     small, large, unknown = whole.columns_of("size", ("small", "large", "unknown"))
     assert amounts[ELIGIBLE, [small, large, unknown]] == pytest.approx([1 / 3] * 3)
-    assert amounts[TOP_ONE, [small, large, unknown]].tolist() == [1, 0, 0]
+    assert amounts[TOP_RESULT, [small, large, unknown]].tolist() == [1, 0, 0]
     assert amounts[RANK_BIASED, small] == pytest.approx(1 / 1.8)
     assert amounts[LOGARITHMIC, large] == pytest.approx(0.386853, abs=1e-6)
 
@@ -109,7 +109,7 @@ def test_commission_is_summed_over_those_who_declared_it():
     amounts, _ = sums([ranking()])
     assert amounts[ELIGIBLE, DECLARED] == pytest.approx(2 / 3)
     assert amounts[ELIGIBLE, COMMISSION] == pytest.approx(20 / 3)
-    assert amounts[TOP_ONE, [DECLARED, COMMISSION]].tolist() == [1, 0]
+    assert amounts[TOP_RESULT, [DECLARED, COMMISSION]].tolist() == [1, 0]
 
 
 def test_sites_that_were_eligible_or_shown_or_chosen_are_seen():
@@ -189,7 +189,7 @@ def test_of_an_operators_rankings_only_the_sites_that_count_are_told():
     cut = cut_by_operator(("a", "b"), counted=np.array([True, False, False]))
     for cell in aggregated(observed, cut=cut, cells=2):
         assert cell.amounts[:, ELIGIBLE, WHOLE].sum() == pytest.approx(1 / 3)
-        assert cell.amounts[:, TOP_ONE, WHOLE].sum() == pytest.approx(1)
+        assert cell.amounts[:, TOP_RESULT, WHOLE].sum() == pytest.approx(1)
         assert cell.seen.tolist() == [True, False, False]
 
 
@@ -290,7 +290,7 @@ def test_sums_are_those_of_a_count_one_by_one(answers, by):
 def test_amounts_by_site_are_those_of_the_classes():
     observed = gather([ranking()], DISCLOSURES)
     by_site = aggregate_by_site(observed.parts, 3)
-    assert by_site[TOP_ONE].tolist() == [1, 0, 0]
+    assert by_site[TOP_RESULT].tolist() == [1, 0, 0]
     assert by_site[ELIGIBLE] == pytest.approx([1 / 3] * 3)
 
 

@@ -10,7 +10,7 @@ from registry.reports.arrays import group_means, group_sums, shares
 from registry.reports.window.position import (
     logarithmic_weights,
     rank_biased_weights,
-    top_one_weights,
+    top_result_weights,
 )
 from tests.unit.reports.plain import (
     attention_weighted_rank_fairness,
@@ -42,7 +42,7 @@ def share_of_first_group(groups, weights):
         (rank_biased_weights(6, 0.8), 0.661),
         (1 / np.arange(1, 7), 0.748),
         (rank_biased_weights(6, 0.5), 0.889),
-        (top_one_weights(6), 1.0),
+        (top_result_weights(6), 1.0),
     ],
 )
 def test_the_first_half_of_a_list_gets_what_the_position_model_says(weights, share):

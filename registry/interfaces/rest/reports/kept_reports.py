@@ -13,7 +13,7 @@ from litestar.openapi import ResponseSpec
 from litestar.params import FromPath
 
 from registry.db.reports import kept_reports
-from registry.db.reports.kept_reports import KeptReport
+from registry.db.reports.kept_reports import StoredReport
 from registry.errors import NotFound, Refused
 from registry.identity.statements.detached_jws import HEADER
 from registry.interfaces.http.envelope import headers_of_answer
@@ -31,7 +31,7 @@ from registry.usecases.reports.calendar_months import format_month, parse_month
 LEAF_HEADER = "X-Leaf-Index"
 LEAF = documented(LEAF_HEADER, "The leaf of its record, once that is published")
 IMMUTABLE = "public, max-age=31536000, immutable"
-REPORTS: Listing[KeptReport, date] = Listing(
+REPORTS: Listing[StoredReport, date] = Listing(
     purpose="kept reports", place=date, place_of=lambda report: report.month
 )
 
@@ -140,7 +140,7 @@ def placed(leaf_index: int | None) -> Mapping[str, str]:
     return {LEAF_HEADER: str(leaf_index), "Cache-Control": IMMUTABLE}
 
 
-async def _view(services: Services, report: KeptReport) -> KeptReportView:
+async def _view(services: Services, report: StoredReport) -> KeptReportView:
     month = format_month(report.month)
     return KeptReportView(
         month=month,

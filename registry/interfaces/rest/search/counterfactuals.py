@@ -131,7 +131,7 @@ def _inquiry_of(data: CounterfactualRequest) -> Inquiry:
     return Inquiry(
         auditor=data.auditor,
         audience=data.aud,
-        asked_at=data.iat,
+        issued_at=data.iat,
         perturbation=data.perturbation,
         sites=data.sites,
         ranking=data.ranking,

@@ -96,7 +96,7 @@ def test_parts_add_up_to_the_same_report(town, archive, monkeypatch):
 @given(st.lists(st.integers(0, 2**63 - 1), unique=True, max_size=300), st.data())
 def test_each_site_is_found_at_its_place(ids, data):
     """Also where many share a slot of the table."""
-    numbers = observing._ToldSites(np.array(ids, np.int64))
+    numbers = observing._KnownSites(np.array(ids, np.int64))
     places = data.draw(st.lists(st.sampled_from(range(len(ids))))) if ids else []
     sought = np.array([ids[place] for place in places], np.int64)
     assert numbers.find(sought).tolist() == places

@@ -46,12 +46,12 @@ def test_a_table_of_one_dimension_does_not_repeat_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "is_of_one"),
+    ("section", "is_total"),
     [("terms", True), ("ties", True), ("concentration", False)],
 )
-def test_what_is_of_the_whole_report_is_known(section: str, is_of_one: bool) -> None:
+def test_what_is_of_the_whole_report_is_known(section: str, is_total: bool) -> None:
     rows = [row for row in rows_of(reports.fair()) if row.section == section]
-    assert tabulate(rows).is_of_one is is_of_one
+    assert tabulate(rows).is_total is is_total
 
 
 @pytest.mark.parametrize(
