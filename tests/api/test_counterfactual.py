@@ -92,9 +92,9 @@ def test_no_question_is_counted_as_a_ranking(
         pytest.param(
             {"audience": "other.example"}, "counterfactual_invalid", "/aud", id="aud"
         ),
-        pytest.param({"asked_at": 0}, "counterfactual_invalid", "/iat", id="long ago"),
+        pytest.param({"issued_at": 0}, "counterfactual_invalid", "/iat", id="long ago"),
         pytest.param(
-            {"asked_at": 2**53 - 1}, "counterfactual_invalid", "/iat", id="to come"
+            {"issued_at": 2**53 - 1}, "counterfactual_invalid", "/iat", id="to come"
         ),
         pytest.param(
             {"query": None}, "counterfactual_invalid", "/ranking", id="nothing asked"
