@@ -181,17 +181,10 @@ async def put_label(
     record_id: str,
 ) -> bool:
     """Note what an auditor signed. False if it is there already."""
-    values = {
-        **asdict(statement_label.label),
-        "site_id": site_id,
-        "stated_by": statement_label.stated_by,
-        "stated_at": statement_label.stated_at,
-        "valid_from": statement_label.valid_from,
-        "observed_on": statement_label.observed_on,
-        "source": statement_label.source,
-        "statement": sha256(statement).digest(),
-        "record_id": record_id,
-    }
+    values = asdict(statement_label)
+    values |= values.pop("label")
+    values |= {"statement": sha256(statement).digest(), "record_id": record_id}
+    values["site_id"] = site_id
     return bool((await connection.execute(PUT, values)).rowcount)
 
 

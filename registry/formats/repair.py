@@ -12,10 +12,10 @@ from registry.formats.extension import EXTENSION
 from registry.formats.reading.claims import read_location
 from registry.formats.reading.conformance import Schema, Specification
 from registry.formats.reading.reader import DeviationLog, Reader
-from registry.formats.wab.as_wab import as_wab, has_bridge
 from registry.formats.wab.discovery import read_wab
 from registry.formats.wab.transports import EXECUTE
 from registry.formats.wab.wab_schema import APPENDIX_A
+from registry.formats.writing.as_wab import as_wab, has_bridge
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue, join_pointer

@@ -4,8 +4,10 @@ They are told to whoever asked, as hints: a request's words never move a place i
 order. A word that means something else as well (nice, reading, mobile) names no city.
 """
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import pairwise
 from typing import Self
 
@@ -16,9 +18,20 @@ from registry.sites.gazetteer import (
     fold,
     read_cities,
 )
-from registry.sites.ordinary_names import ORDINARY_NAMES
 from registry.sites.place import Place
 from registry.sites.regions import REGIONS
+
+_TABLE = files("registry.sites").joinpath("geonames", "ordinary_names.toml")
+_NAMES: dict[str, str] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+ORDINARY_NAMES = frozenset(_NAMES["words"].split()) | frozenset(
+    " ".join(phrase.split()) for phrase in _NAMES["phrases"].split(";")
+)
+"""Names of cities that are ordinary words: in a request they name no city.
+
+Found by comparing the gazetteer's names with the words that the encoder's vocabulary has
+in lower case, and with some 4,000 requests; read through by a person. Folded, as
+`gazetteer.fold` gives them.
+"""
 
 MOST_WORDS = 5
 """Words of a city's name. Longer ones are districts."""

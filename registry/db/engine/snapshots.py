@@ -13,6 +13,14 @@ from sqlalchemy import text
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Prepared
 
+_SNAPSHOT_ISOLATION = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+async def fix_snapshot(connection: Connection) -> None:
+    """Fix the snapshot, before anything is read in the transaction."""
+    await connection.execute(_SNAPSHOT_ISOLATION)
+
+
 _SNAPSHOT = Prepared(text("SELECT pg_current_snapshot()::text AS snapshot"))
 
 

@@ -47,7 +47,7 @@ LISTED = text("status = 'active' AND unlisted_for IS NULL AND moderated IS NULL"
 COUNT_LISTED = select(func.count()).select_from(site).where(LISTED)
 
 
-def _upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
+def upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
     """Make an upsert of all columns; the parameters are those not computed.
 
     What PostgreSQL computes itself is not written.
@@ -109,8 +109,8 @@ _ACTIONS = Prepared(
         cast(site.c.listing.op("#>")(text("'{site,actions}'")), Text).label("actions"),
     ).where(_OF_IDS)
 )
-_SAVE_SITE = _upsert(site, "site_id", change_xid=CURRENT_XID)
-_SAVE_KEY = _upsert(site_key, "site_id", "source", "kid")
+_SAVE_SITE = upsert(site, "site_id", change_xid=CURRENT_XID)
+_SAVE_KEY = upsert(site_key, "site_id", "source", "kid")
 
 
 class _Listing(msgspec.Struct):

@@ -4,17 +4,16 @@ A follower asks for what changed since the snapshot it last saw: see `snapshots`
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import bindparam, select, text, update
-from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.copied_rows import CopiedPage, CopiedRows
 from registry.db.engine.engines import Connection, DriverError, driver_errors
 from registry.db.engine.prepared import Gathered, Prepared
 from registry.db.engine.snapshots import UnreadRange
 from registry.db.schema.tables import site, site_profile
-from registry.db.sites.listed_sites import CURRENT_XID
+from registry.db.sites.listed_sites import CURRENT_XID, upsert
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,24 +72,7 @@ _CURRENT = Prepared(
         site_profile.c.listed == bindparam("listed"),
     )
 )
-_inserting = insert(site_profile).values(
-    {
-        name: bindparam(name)
-        for name in ("site_id", "listed", "profile", "features", "policy")
-    }
-)
-_SAVE = Prepared(
-    _inserting.on_conflict_do_update(
-        index_elements=[site_profile.c.site_id],
-        set_={
-            "listed": _inserting.excluded.listed,
-            "profile": _inserting.excluded.profile,
-            "features": _inserting.excluded.features,
-            "policy": _inserting.excluded.policy,
-            "change_xid": CURRENT_XID,
-        },
-    )
-)
+_SAVE = upsert(site_profile, "site_id", change_xid=CURRENT_XID)
 
 
 async def source_of(connection: Connection) -> str:
@@ -168,14 +150,7 @@ async def save_profile(
     *,
     listed: bool,
 ) -> None:
-    await _SAVE(
-        connection,
-        site_id=site_id,
-        listed=listed,
-        profile=stored.profile,
-        features=stored.features,
-        policy=stored.policy,
-    )
+    await _SAVE(connection, site_id=site_id, listed=listed, **asdict(stored))
 
 
 async def is_current(

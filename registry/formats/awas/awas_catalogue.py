@@ -5,6 +5,8 @@ describes. Hardly any document follows either; a document without a version is t
 AWAS if its actions have names.
 """
 
+import json
+from importlib.resources import files
 from urllib.parse import urljoin
 
 from registry.errors import Refused
@@ -16,12 +18,6 @@ from registry.formats.awas.awas_actions import (
     Surroundings,
     read_actions,
 )
-from registry.formats.awas.awas_schema import (
-    A2A_MANIFEST,
-    MCP_MANIFEST,
-    VERSION_1_0,
-    VERSION_1_1,
-)
 from registry.formats.document import Document
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import (
@@ -29,12 +25,23 @@ from registry.formats.reading.claims import (
     read_languages,
     read_permissions,
 )
+from registry.formats.reading.conformance import Specification
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.reader import Reader
 from registry.formats.reading.structure import has_text
 from registry.formats.reading.synonyms import note_synonym
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
+
+# 1.0 is the published specification with its section "Validation"; 1.1 is the schema of
+# the reference repository, which names most members otherwise. A catalogue's pointer
+# manifests for MCP and A2A agents are specified under "Manifest Requirements".
+_SCHEMAS = json.loads(files(__package__).joinpath("awas_schema.json").read_text())
+VERSION_1_0 = Specification(_SCHEMAS["1.0"])
+VERSION_1_1 = Specification(_SCHEMAS["1.1"])
+MCP_MANIFEST = Specification(_SCHEMAS["mcp"])
+A2A_MANIFEST = Specification(_SCHEMAS["a2a"])
+
 
 # Each name of the specification with its synonyms, in the order in which they are read.
 _VERSION = ("version", "specVersion", "schemaVersion", "schema_version")

@@ -7,16 +7,16 @@ required: results may come by webhook.
 from typing import Any
 
 from registry.formats.reading.conformance import Specification
+from registry.formats.reading.schema import (
+    BOOLEAN,
+    FILLED,
+    STRING,
+    TEXTS,
+    members,
+    required,
+)
 
-_STRING = {"type": "string"}
-_FILLED = {"type": "string", "minLength": 1}
-_BOOLEAN = {"type": "boolean"}
 _OBJECT = {"type": "object"}
-_TEXTS = {"type": "array", "items": _STRING}
-
-
-def _object(*required: str, **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "required": list(required), "properties": properties}
 
 
 def _map(of: dict[str, Any]) -> dict[str, Any]:
@@ -28,77 +28,67 @@ def _enum(*choices: str) -> dict[str, Any]:
 
 
 _PROTOCOLS = {
-    **_map(_object("version", version=_STRING, endpoint=_STRING)),
+    **_map(members(version=required(STRING), endpoint=STRING)),
     # The specification's own example of a generic payment hand-off has no version.
-    "properties": {"payment": _object(version=_STRING, endpoint=_STRING)},
+    "properties": {"payment": members(version=STRING, endpoint=STRING)},
 }
-_CAPABILITIES = _object(
-    streaming=_BOOLEAN,
-    batch_actions=_BOOLEAN,
-    webhooks=_BOOLEAN,
+_CAPABILITIES = members(
+    streaming=BOOLEAN,
+    batch_actions=BOOLEAN,
+    webhooks=BOOLEAN,
     pagination=_enum("cursor", "offset", "page", "none"),
-    idempotency=_BOOLEAN,
+    idempotency=BOOLEAN,
 )
-_AUTH = _object(
-    required_for=_TEXTS,
-    optional_for=_TEXTS,
+_AUTH = members(
+    required_for=TEXTS,
+    optional_for=TEXTS,
     type=_enum("oauth2", "api_key", "bearer", "none"),
-    token_expiry=_STRING,
-    refresh_endpoint=_STRING,
+    token_expiry=STRING,
+    refresh_endpoint=STRING,
 )
-_ACTION = _object(
-    "id",
-    "description",
-    "auth_required",
-    "inputs",
-    "outputs",
-    id=_FILLED,
-    description=_FILLED,
-    auth_required=_BOOLEAN,
-    inputs=_OBJECT,
-    outputs=_OBJECT,
-    endpoint=_FILLED,
+_ACTION = members(
+    id=required(FILLED),
+    description=required(FILLED),
+    auth_required=required(BOOLEAN),
+    inputs=required(_OBJECT),
+    outputs=required(_OBJECT),
+    endpoint=FILLED,
     method=_enum("GET", "POST", "PUT", "DELETE", "PATCH"),
-    via=_FILLED,
-    operation=_FILLED,
-    rate_limit=_STRING,
-    idempotency=_object(supported=_BOOLEAN, key_field=_STRING, window=_STRING),
+    via=FILLED,
+    operation=FILLED,
+    rate_limit=STRING,
+    idempotency=members(supported=BOOLEAN, key_field=STRING, window=STRING),
     execution_model=_enum("sync", "async"),
-    poll_endpoint=_STRING,
+    poll_endpoint=STRING,
     sensitivity=_enum("standard", "destructive", "irreversible"),
-    requires_human_confirmation=_BOOLEAN,
-    reversible=_BOOLEAN,
+    requires_human_confirmation=BOOLEAN,
+    reversible=BOOLEAN,
 )
 DOCUMENT = Specification(
-    _object(
-        "awp_version",
-        "domain",
-        "intent",
-        "actions",
-        awp_version=_STRING,
-        domain=_STRING,
-        intent=_FILLED,
+    members(
+        awp_version=required(STRING),
+        domain=required(STRING),
+        intent=required(FILLED),
         protocols=_PROTOCOLS,
         capabilities=_CAPABILITIES,
         auth=_AUTH,
-        entities=_map(_object(fields=_map(_STRING))),
-        actions={"type": "array", "items": _ACTION},
-        errors=_map(_object("recovery", recovery=_FILLED)),
-        dependencies=_map(_TEXTS),
-        agent_hints=_map(_STRING),
-        agent_status=_object(
-            operational=_BOOLEAN, degraded_actions=_TEXTS, status_endpoint=_STRING
+        entities=_map(members(fields=_map(STRING))),
+        actions=required({"type": "array", "items": _ACTION}),
+        errors=_map(members(recovery=required(FILLED))),
+        dependencies=_map(TEXTS),
+        agent_hints=_map(STRING),
+        agent_status=members(
+            operational=BOOLEAN, degraded_actions=TEXTS, status_endpoint=STRING
         ),
     )
 )
 INPUTS = Specification(
     _map(
-        _object(
-            "type",
-            type=_FILLED,
-            required=_BOOLEAN,
+        members(
+            type=required(FILLED),
+            required=BOOLEAN,
             options={"type": "array"},
-            description=_STRING,
+            description=STRING,
         )
     )
 )

@@ -4,14 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.formats.reading.conformance import Specification
+from registry.formats.reading.schema import FILLED, STRING, members, required
 
 PUBLISHED = "https://static.modelcontextprotocol.io/schemas/"
-_STRING = {"type": "string"}
-_FILLED = {"type": "string", "minLength": 1}
-
-
-def _object(*required: str, **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "required": list(required), "properties": properties}
 
 
 def _of_length(most: int, example: str) -> dict[str, Any]:
@@ -19,52 +14,48 @@ def _of_length(most: int, example: str) -> dict[str, Any]:
     return {"type": "string", "pattern": pattern, "examples": [example]}
 
 
-_REMOTE = _object(
-    "type",
-    "url",
-    type={"type": "string", "enum": ["streamable-http", "sse"]},
-    url=_FILLED,
+_REMOTE = members(
+    type=required({"type": "string", "enum": ["streamable-http", "sse"]}),
+    url=required(FILLED),
 )
-_PACKAGE = _object(
-    "registryType",
-    "identifier",
-    "transport",
-    registryType=_FILLED,
-    identifier=_FILLED,
-    version=_FILLED,
-    transport=_object("type", type=_FILLED),
+_PACKAGE = members(
+    registryType=required(FILLED),
+    identifier=required(FILLED),
+    version=FILLED,
+    transport=required(members(type=required(FILLED))),
 )
 SERVER_JSON = Specification(
-    _object(
-        "name",
-        "description",
-        "version",
-        name={
-            "type": "string",
-            "pattern": r"^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+\Z",
-            "examples": ["com.example/weather"],
-        },
+    members(
+        name=required(
+            {
+                "type": "string",
+                "pattern": r"^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+\Z",
+                "examples": ["com.example/weather"],
+            }
+        ),
         title=_of_length(100, "Weather"),
-        description=_of_length(100, "The weather of tomorrow"),
-        version=_of_length(255, "1.0.0"),
-        websiteUrl=_FILLED,
-        repository=_object("url", "source", url=_FILLED, source=_STRING),
+        description=required(_of_length(100, "The weather of tomorrow")),
+        version=required(_of_length(255, "1.0.0")),
+        websiteUrl=FILLED,
+        repository=members(url=required(FILLED), source=required(STRING)),
         packages={"type": "array", "items": _PACKAGE},
         remotes={"type": "array", "items": _REMOTE},
     )
 )
 SERVER_CARD = Specification(
-    _object(
-        *("version", "protocolVersion", "serverInfo", "transport", "capabilities"),
-        version=_FILLED,
-        protocolVersion=_FILLED,
-        serverInfo=_object("name", "version", name=_FILLED, version=_FILLED),
-        transport=_object(
-            *("type", "endpoint"),
-            type={"type": "string", "enum": ["streamable-http", "sse", "stdio"]},
-            endpoint=_FILLED,
+    members(
+        version=required(FILLED),
+        protocolVersion=required(FILLED),
+        serverInfo=required(members(name=required(FILLED), version=required(FILLED))),
+        transport=required(
+            members(
+                type=required(
+                    {"type": "string", "enum": ["streamable-http", "sse", "stdio"]}
+                ),
+                endpoint=required(FILLED),
+            )
         ),
-        capabilities=_object(),
+        capabilities=required(members()),
     )
 )
 SPECIFICATIONS: Mapping[str, Specification] = {

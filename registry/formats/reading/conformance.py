@@ -8,12 +8,55 @@ compare the results with one of them.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from registry.formats.reading.name_folding import match_key
 from registry.formats.reading.reader import MAX_DEVIATIONS, Reader, kind_of
-from registry.formats.reading.repaired_value import choose, convert, write
 from registry.strict_json import JsonValue, join_pointer
+
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+_MAX_SHOWN = 80
+
+
+def phrase_repair(repaired: JsonValue) -> str:
+    """Format the repair as an instruction; "" for None: it would be a guess."""
+    if repaired is None:
+        return ""
+    text = json.dumps(repaired, ensure_ascii=False)
+    return f"Write {text}." if len(text) <= _MAX_SHOWN else ""
+
+
+def choose_spelling(value: str, choices: Sequence[str]) -> str | None:
+    """Return the choice that differs in spelling alone, or the only one there is."""
+    if len(choices) == 1:
+        return choices[0]
+    key = match_key(value)
+    return next((choice for choice in choices if match_key(choice) == key), None)
+
+
+def convert_type(value: JsonValue, expected: str) -> JsonValue:
+    """Convert the value to the JSON Schema type `expected`, if it is unambiguous."""
+    match expected, value:
+        case "string", int() | float() if not isinstance(value, bool):
+            return json.dumps(value)
+        case "boolean", str():
+            return {"true": True, "false": False}.get(value.strip().lower())
+        case "array", str() | bool() | int() | float():
+            return [value]
+        case "integer" | "number", str():
+            return _number(value)
+        case _:
+            return None
+
+
+def _number(text: str) -> JsonValue:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        return None
+    return float(match[0]) if "." in match[0] else int(match[0])
+
 
 Schema: TypeAlias = dict[str, Any]
 _Path: TypeAlias = tuple["_Path", str] | None
@@ -157,7 +200,10 @@ class _Comparison:
     def _check_text(self, value: str, rule: _Rule, path: _Path) -> None:
         choices = rule.choices
         if choices and value not in choices:
-            fix = write(choose(value, choices)) or f"Use one of: {', '.join(choices)}."
+            fix = (
+                phrase_repair(choose_spelling(value, choices))
+                or f"Use one of: {', '.join(choices)}."
+            )
             self._note(path, "value", "not one of the specified values", fix)
         elif rule.pattern is not None and not rule.pattern.search(value):
             fix = f"Write it like {rule.example}."
@@ -176,8 +222,8 @@ class _Comparison:
     def _note_type(self, value: JsonValue, rule: _Rule, path: _Path) -> None:
         name = _TYPE_NAMES[rule.kind]
         only = rule.choices[0] if len(rule.choices) == 1 else None
-        repaired = convert(value, rule.kind) if only is None else only
-        fix = write(repaired) or f"Make it {name}{_such_as(rule)}."
+        repaired = convert_type(value, rule.kind) if only is None else only
+        fix = phrase_repair(repaired) or f"Make it {name}{_such_as(rule)}."
         self._note(path, "type", f"{kind_of(value)} where {name} is specified", fix)
 
     def _note_missing(self, name: str, rule: _Rule, path: _Path) -> None:

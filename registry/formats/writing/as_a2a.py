@@ -6,9 +6,10 @@ says that no interface of A2A was declared.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from registry.formats.extension import encode_calls, extended
-from registry.formats.writing.plain_call import other_calls
+from registry.formats.extension import extended
+from registry.formats.writing.plain_call import extended_action
 from registry.formats.writing.schema_parameters import extended_schema
 from registry.formats.writing.site_extension import site_facts
 from registry.sites.action import Action, Call
@@ -70,32 +71,13 @@ def _native(binding: str, url: str, off_origin: bool) -> Call:
 
 
 def _skill(action: Action, interfaces: tuple[Call, ...]) -> JsonObject:
-    calls = other_calls(
-        action, tuple(_with_operation(call, action.name) for call in interfaces)
-    )
-    return extended(
-        {
-            "id": action.name,
-            "name": action.name,
-            "description": action.description or action.name,
-            "tags": [],
-            "inputSchema": extended_schema(action),
-        },
-        () if action.description else ("description",),
-        auth_required=action.auth_required,
-        sensitivity=action.sensitivity,
-        confirmation=action.confirmation,
-        experimental=action.experimental or None,
-        deprecated=action.deprecated or None,
-        calls=None if calls is None else encode_calls(calls),
-    )
-
-
-def _with_operation(call: Call, name: str) -> Call:
-    return Call(
-        format=call.format,
-        transport=call.transport,
-        target=call.target,
-        operation=name,
-        off_origin=call.off_origin,
-    )
+    declared: JsonObject = {
+        "id": action.name,
+        "name": action.name,
+        "description": action.description or action.name,
+        "tags": [],
+        "inputSchema": extended_schema(action),
+    }
+    native = tuple(replace(call, operation=action.name) for call in interfaces)
+    undeclared = () if action.description else ("description",)
+    return extended_action(declared, action, native, undeclared)

@@ -1,7 +1,7 @@
 """Encoding of any listed site as an ABP manifest, without invented facts."""
 
-from registry.formats.extension import encode_calls, extended
-from registry.formats.writing.plain_call import other_calls
+from registry.formats.extension import extended
+from registry.formats.writing.plain_call import extended_action
 from registry.formats.writing.schema_parameters import extended_schema
 from registry.formats.writing.site_extension import site_facts
 from registry.sites.action import Action, Call
@@ -30,7 +30,6 @@ def as_abp(site: Site, *, host: str) -> JsonObject:
 
 def _capability(action: Action) -> JsonObject:
     native = Call(format="abp", transport="window.abp", operation=action.name)
-    calls = other_calls(action, (native,))
     declared: JsonObject = {"name": action.name, "inputSchema": extended_schema(action)}
     if action.description:
         declared["description"] = action.description
@@ -38,10 +37,6 @@ def _capability(action: Action) -> JsonObject:
         declared["experimental"] = True
     if action.deprecated:
         declared["deprecated"] = True
-    return extended(
-        declared,
-        auth_required=action.auth_required,
-        sensitivity=action.sensitivity,
-        confirmation=action.confirmation,
-        calls=None if calls is None else encode_calls(calls),
+    return extended_action(
+        declared, action, (native,), own=("experimental", "deprecated")
     )

@@ -4,8 +4,8 @@ An action that is no request over HTTP gets the path that it is nearest to, and 
 calls in the extension; nothing is invented.
 """
 
-from registry.formats.extension import encode_calls, extended
-from registry.formats.writing.plain_call import PlainCall, other_calls, plain_call
+from registry.formats.extension import extended
+from registry.formats.writing.plain_call import PlainCall, extended_action, plain_call
 from registry.formats.writing.site_extension import site_facts
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
@@ -39,7 +39,6 @@ def _action(action: Action, host: str) -> JsonObject:
         target=request.url,
         off_origin=off_origin,
     )
-    calls = other_calls(action, (native,))
     declared: JsonObject = {
         "id": action.name,
         "name": action.name,
@@ -50,14 +49,8 @@ def _action(action: Action, host: str) -> JsonObject:
     }
     if action.auth_required is not None:
         declared["authentication"] = {"required": action.auth_required}
-    return extended(
-        declared,
-        undeclared,
-        sensitivity=action.sensitivity,
-        confirmation=action.confirmation,
-        experimental=action.experimental or None,
-        deprecated=action.deprecated or None,
-        calls=None if calls is None else encode_calls(calls),
+    return extended_action(
+        declared, action, (native,), undeclared, own=("auth_required",)
     )
 
 

@@ -6,8 +6,8 @@ where no document tells a way, that is the web page of the site.
 
 from urllib.parse import urlsplit
 
-from registry.formats.extension import encode_calls, extended
-from registry.formats.writing.plain_call import other_calls, plain_call
+from registry.formats.extension import extended
+from registry.formats.writing.plain_call import extended_action, plain_call
 from registry.formats.writing.site_extension import site_facts
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
@@ -44,7 +44,6 @@ def _action(action: Action, host: str, protocols: dict[str, str]) -> JsonObject:
         undeclared.append("description")
     if action.auth_required is None:
         undeclared.append("auth_required")
-    calls = other_calls(action, (call,))
     declared: JsonObject = {
         "id": action.name,
         "description": action.description or action.name,
@@ -53,21 +52,16 @@ def _action(action: Action, host: str, protocols: dict[str, str]) -> JsonObject:
         "outputs": {},
         **how,
     }
+    own = {"auth_required"}
     if action.sensitivity in _GRAVE:
         declared["sensitivity"] = action.sensitivity
+        own.add("sensitivity")
     # An irreversible action is always confirmed (section 9), so no false can stand there.
-    is_sayable = action.confirmation or action.sensitivity != "irreversible"
-    if action.confirmation is not None and is_sayable:
-        declared["requires_human_confirmation"] = action.confirmation
-    return extended(
-        declared,
-        undeclared,
-        sensitivity=None if action.sensitivity in _GRAVE else action.sensitivity,
-        confirmation=None if is_sayable else action.confirmation,
-        experimental=action.experimental or None,
-        deprecated=action.deprecated or None,
-        calls=None if calls is None else encode_calls(calls),
-    )
+    if action.confirmation or action.sensitivity != "irreversible":
+        own.add("confirmation")
+        if action.confirmation is not None:
+            declared["requires_human_confirmation"] = action.confirmation
+    return extended_action(declared, action, (call,), undeclared, own=own)
 
 
 def _call(

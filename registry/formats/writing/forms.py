@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from registry.formats.as_mcp_tools import as_mcp_tools
-from registry.formats.wab.as_wab import as_wab
 from registry.formats.writing.as_a2a import as_a2a
 from registry.formats.writing.as_abp import as_abp
 from registry.formats.writing.as_awas import as_awas
 from registry.formats.writing.as_awp import as_awp
+from registry.formats.writing.as_wab import as_wab
 from registry.sites.site import Site
 from registry.strict_json import JsonObject
 

@@ -1,10 +1,15 @@
-"""The call of an action that formats of plain HTTP can state."""
+"""Actions in formats that can state some calls and facts, and leave others to the extension."""
 
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from registry.formats.extension import encode_calls, extended
 from registry.sites.action import Action, Call
+from registry.strict_json import JsonObject, JsonValue
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH"})
+_FACTS = ("auth_required", "sensitivity", "confirmation")
+_FLAGS = ("experimental", "deprecated")
 _BY_HTTP = ("http", "form", "navigate")
 
 
@@ -34,6 +39,23 @@ def _as_request(call: Call) -> PlainCall | None:
     return PlainCall(method, call.target, is_exact=False)
 
 
-def other_calls(action: Action, native: tuple[Call, ...]) -> tuple[Call, ...] | None:
-    """Return the calls for the extension; None if the document's own say the same."""
-    return None if action.calls == native else action.calls
+def extended_action(
+    members: JsonObject,
+    action: Action,
+    native: tuple[Call, ...],
+    undeclared: Iterable[str] = (),
+    *,
+    own: Collection[str] = (),
+    **more: JsonValue,
+) -> JsonObject:
+    """Add what the format can't say of an action.
+
+    native: calls that a reader finds in the members. own: facts that the format has
+    members for. more: further facts.
+    """
+    facts: JsonObject = {name: getattr(action, name) for name in _FACTS}
+    facts |= {name: True for name in _FLAGS if getattr(action, name)}
+    if action.calls != native:
+        facts["calls"] = encode_calls(action.calls)
+    others = {name: fact for name, fact in facts.items() if name not in own}
+    return extended(members, undeclared, **more, **others)

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.rows import LOCAL, Rows
-from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
-from registry.index.segments.segment import BLOCK_ROWS
+from registry.index.segments.segment import AT_ONCE, BLOCK_ROWS, Floats, unpacked
 
 TOPIC_ROWS = 768
 _SAMPLE = 4_096

@@ -15,10 +15,21 @@ import numpy.typing as npt
 from registry.index.columns.hashes import find_hash
 from registry.index.columns.rows import CROWDED, GROUPED, LOCAL, Rows
 from registry.index.columns.runs import starts_of
-from registry.index.columns.unpacking import AT_ONCE, Floats, unpacked
 from registry.index.segments.array_file import aligned_zeros
 from registry.index.segments.inversion import inverted
-from registry.ranking.encoders.vectors import DIMENSIONS
+from registry.ranking.encoders.vectors import DIMENSIONS, unpack_sites
+
+AT_ONCE = 2_048
+"""Rows to be unpacked at once, some whole blocks: so they stay in the cache."""
+
+Floats = npt.NDArray[np.float32]
+"""Arrays of whole numbers. Sums of products below 2^24 are exact, in whatever order."""
+
+
+def unpacked(packed: npt.NDArray[np.uint8]) -> Floats:
+    """Return shape (n, DIMENSIONS). packed: shape (n, SITE_BYTES)."""
+    return unpack_sites(packed).astype(np.float32)
+
 
 Number = TypeVar("Number", bound=np.generic)
 Numbers = npt.NDArray[np.int64]

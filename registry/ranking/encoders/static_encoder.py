@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,6 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from registry.ranking.encoders.meaning import Meaning, SiteWords, Words
-from registry.ranking.encoders.pooling import Floats, Pooling, pack_piece
 from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     quantise_request,
@@ -32,6 +32,37 @@ from registry.ranking.encoders.vectors import (
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import meaning_weight, word_set
+
+Table = npt.NDArray[np.int16]
+"""Rows of numbers, one for each piece."""
+Floats = npt.NDArray[np.float64]
+"""Arrays of whole numbers with sums below 2^53: exact in any order."""
+_PIECE = Struct("=2i")
+pack_piece = _PIECE.pack
+"""row, weight."""
+
+
+class Pooling:
+    """Rows of the token table added up: what words mean together. Shared by threads.
+
+    pieces: bytes, which are soonest put together, of each the number of its row and its
+    weight, 32 bits both; see `pack_piece`.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def sums(self, fields: Sequence[tuple[bytes, int]]) -> Floats:
+        """Return shape (columns of the table,). fields: pieces, and what their weights are times."""
+        pairs = [np.frombuffer(pieces, np.int32).reshape(-1, 2) for pieces, _ in fields]
+        weights = [
+            pieces[:, 1] * float(times)
+            for pieces, (_, times) in zip(pairs, fields, strict=True)
+        ]
+        rows = self._table.take(np.concatenate(pairs)[:, 0], axis=0)
+        total: Floats = np.concatenate(weights) @ rows.astype(np.float64)
+        return total
+
 
 _TABLE_SCALE = 2048  # entries lie within ±9, with 11 significant bits
 _PROJECTED_SHIFT = 9  # what the projection adds beyond sixteen bits

@@ -9,7 +9,7 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.db.engine.engines import Engine
-from registry.db.engine.shared_snapshot import fix_snapshot
+from registry.db.engine.snapshots import fix_snapshot
 from registry.db.reports import exposure_days, kept_reports
 from registry.db.reports.exposure_days import StoredDay
 from registry.identity.statements.detached_jws import EXPOSURE_TYP, sign_detached

@@ -11,7 +11,7 @@ from operator import call
 
 from registry.db import labels
 from registry.db.engine.engines import Connection
-from registry.db.engine.shared_snapshot import fix_snapshot
+from registry.db.engine.snapshots import fix_snapshot
 from registry.db.log.partitions import first_month_there
 from registry.db.reports import invariance_runs, observations
 from registry.db.sites import former_categories

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from registry.db import labels
 from registry.db.engine.engines import Connection
-from registry.db.engine.shared_snapshot import fix_snapshot
+from registry.db.engine.snapshots import fix_snapshot
 from registry.db.log import entries as log
 from registry.db.log import logged_rankings
 from registry.db.reports.declared_by_sites import declared_pages

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 from registry.formats.detect import parse_document
 from registry.formats.document import Document, Parsed
 from registry.formats.extension import EXTENSION
-from registry.formats.wab.as_wab import as_wab
 from registry.formats.wab.wab_schema import APPENDIX_A
+from registry.formats.writing.as_wab import as_wab
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import LocationClaim, Site
 from tests.unit.formats.strategies import CLAIMS, SITE_URL, SITES

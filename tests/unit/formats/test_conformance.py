@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from registry.formats.document import Deviation
 from registry.formats.reading.conformance import Specification
 from registry.formats.reading.reader import MAX_DEVIATIONS, DeviationLog, Reader
-from registry.formats.wab.as_wab import as_wab
 from registry.formats.wab.wab_schema import APPENDIX_A
+from registry.formats.writing.as_wab import as_wab
 from registry.sites.site import Site
 from tests.unit.formats.strategies import SITES
 from tests.unit.work import assert_linear

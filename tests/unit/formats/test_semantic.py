@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from registry.formats.detect import parse_document
 from registry.formats.document import Parsed
 from registry.formats.semantic import semantic_hash
-from registry.formats.wab.as_wab import as_wab
+from registry.formats.writing.as_wab import as_wab
 from registry.sites.site import Site
 from tests.unit.formats.strategies import SITE_URL, SITES
 

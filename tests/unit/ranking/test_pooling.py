@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from registry.ranking.encoders.pooling import Pooling, pack_piece
+from registry.ranking.encoders.static_encoder import Pooling, pack_piece
 from registry.ranking.encoders.vectors import DIMENSIONS, quantise_request
 
 TABLE = np.random.default_rng(70).integers(-(2**15), 2**15, (50, DIMENSIONS), np.int16)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.sites.city_mentions import MOST_MENTIONS, CityMentions
-from registry.sites.ordinary_names import ORDINARY_NAMES
+from registry.sites.city_mentions import MOST_MENTIONS, ORDINARY_NAMES, CityMentions
 from registry.sites.regions import REGIONS
 
 

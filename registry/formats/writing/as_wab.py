@@ -11,9 +11,10 @@ from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from registry.formats.extension import encode_calls, extended
+from registry.formats.extension import extended
 from registry.formats.wab.transports import EXECUTE
 from registry.formats.wab.wab_schema import PARAMETER_TYPES, TRIGGERS
+from registry.formats.writing.plain_call import extended_action
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
 from registry.strict_json import JsonObject
@@ -121,15 +122,13 @@ def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObj
     if action.auth_required is not None:
         command["requiresAuth"] = action.auth_required
     implied = tuple(replace(call, method=declared) for call in transports)
-    return extended(
+    return extended_action(
         command,
+        action,
+        implied,
         undeclared,
+        own=("auth_required",),
         name=action.name if name != action.name else None,
-        sensitivity=action.sensitivity,
-        confirmation=action.confirmation,
-        experimental=action.experimental or None,
-        deprecated=action.deprecated or None,
-        calls=encode_calls(action.calls) if action.calls != implied else None,
     )
 
 
