@@ -42,7 +42,7 @@ class Canaries:
         self._canaries = canaries
         self._monotonic = monotonic
         self._pause_s = pause_s
-        self._asking = asyncio.Lock()
+        self._probe_lock = asyncio.Lock()
         self._checked_s = float("-inf")
         self._sound = True
 
@@ -69,12 +69,12 @@ class Canaries:
     async def _are_sound(self, since_s: float) -> bool:
         if not self._canaries:
             return True
-        async with self._asking:
+        async with self._probe_lock:
             if self._checked_s <= since_s:
-                await self._ask()
+                await self._probe()
             return self._sound
 
-    async def _ask(self) -> None:
+    async def _probe(self) -> None:
         # Of a hundred probes that fail together, each began at another moment.
         rest_s = self._checked_s + self._pause_s - self._monotonic()
         await asyncio.sleep(max(0.0, rest_s))

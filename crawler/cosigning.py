@@ -128,7 +128,7 @@ class Cosigning:
             if state.is_free and state.cosigned_size != newest.size
         ]
         for state in free:
-            state.task = asyncio.create_task(self._ask(state, newest))
+            state.task = asyncio.create_task(self._request_cosignature(state, newest))
         missing = self._quorum - sum(
             state.cosigned_size == newest.size for state in self._states
         )
@@ -143,7 +143,9 @@ class Cosigning:
         except TimeoutError:
             logger.warning("witnesses_late", size=newest.size, missing=missing)
 
-    async def _ask(self, state: _WitnessState, newest: StoredCheckpoint) -> bool:
+    async def _request_cosignature(
+        self, state: _WitnessState, newest: StoredCheckpoint
+    ) -> bool:
         """Return whether it cosigned."""
         try:
             answer = await self._exchange(state, newest)

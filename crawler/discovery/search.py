@@ -167,12 +167,12 @@ class _Search:
                 return
 
     async def _read_known(self) -> None:
-        await _together(self._visit.ask(url, "known") for url in self._visit.known)
+        await _together(self._visit.request(url, "known") for url in self._visit.known)
 
     async def _read(
         self, url: str, found_by: DiscoveredBy, promised: Format | None = None
     ) -> bool:
-        return await self._recognise(await self._visit.ask(url, found_by), promised)
+        return await self._recognise(await self._visit.request(url, found_by), promised)
 
     async def _recognise(
         self, answer: DocumentResponse, promised: Format | None = None
@@ -194,7 +194,7 @@ class _Search:
     async def _read_page(
         self, url: str, found_by: DiscoveredBy, wanted: Wanted = PAGE
     ) -> None:
-        page = await self._visit.ask(url, found_by, wanted)
+        page = await self._visit.request(url, found_by, wanted)
         if not isinstance(page, FetchedDocument) or not page.is_page:
             await self._recognise(page)
             return
@@ -215,7 +215,7 @@ class _Search:
         if not self._is_of_site(url):
             self._note_dangling(pointer, url, "which is on another site")
             return False
-        answer = await self._visit.ask(url, "referenced")
+        answer = await self._visit.request(url, "referenced")
         if isinstance(answer, NotModified) or _is_catalogue(await self._parse(answer)):
             self._formats.add("awas")
             return True

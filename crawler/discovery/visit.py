@@ -80,7 +80,7 @@ class Visit:
         self._answers: dict[str, asyncio.Future[DocumentResponse]] = {}
         self._absent: dict[str, None] = {}
 
-    async def ask(
+    async def request(
         self,
         url: str,
         found_by: DiscoveredBy,
@@ -94,7 +94,7 @@ class Visit:
         )
         self._answers[url] = shared
         try:
-            answer = await self._ask(url, found_by, wanted)
+            answer = await self._request(url, found_by, wanted)
             shared.set_result(answer)
         finally:
             shared.cancel()  # for who waits; without effect where there is a result
@@ -131,7 +131,7 @@ class Visit:
     def is_absent(self, url: str) -> bool:
         return url in self._absent
 
-    async def _ask(
+    async def _request(
         self,
         url: str,
         found_by: DiscoveredBy,

@@ -70,7 +70,7 @@ class _Connection:
         self._reader = ResponseReader()
         self._is_used = False
 
-    async def ask(
+    async def send_request(
         self,
         target: Target,
         headers: Mapping[str, str],
@@ -210,7 +210,7 @@ class Dialling:
 
 
 @asynccontextmanager
-async def ask(
+async def send_request(
     target: Target,
     headers: Mapping[str, str],
     *,
@@ -235,7 +235,9 @@ async def ask(
         else:
             await turn.dial(connection.address)
         closing = {} if visit else {"Connection": "close"}
-        yield await connection.ask(target, {**closing, **headers}, content, budget)
+        yield await connection.send_request(
+            target, {**closing, **headers}, content, budget
+        )
     finally:
         if connection is not None:
             if visit and connection.finish():

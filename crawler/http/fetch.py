@@ -20,8 +20,8 @@ from crawler.http.connection import (
     Dialling,
     Response,
     StaleConnection,
-    ask,
     make_tls_context,
+    send_request,
 )
 from crawler.http.exchange import Fetched, NotModified, Wanted
 from crawler.http.guard import Target, decide_redirect, parse_target
@@ -164,7 +164,7 @@ class Fetcher:
     ) -> PostResponse:
         async with (
             self.config.politeness.turn(target.host, watch) as turn,
-            ask(
+            send_request(
                 target,
                 headers,
                 content=content,
@@ -204,17 +204,17 @@ class Fetcher:
     ) -> "Fetched | NotModified | _Redirect":
         while True:
             try:
-                return await self._ask(target, order)
+                return await self._send(target, order)
             except StaleConnection:  # of a visit's few, each is stale once
                 continue
 
-    async def _ask(
+    async def _send(
         self, target: Target, order: _Order
     ) -> "Fetched | NotModified | _Redirect":
         politeness = self.config.politeness
         async with (
             politeness.turn(target.host, order.watch) as turn,
-            ask(
+            send_request(
                 target,
                 self._request_headers(target, order),
                 max_bytes=order.wanted.limits.wire_bytes,

@@ -176,13 +176,13 @@ class SystemLookup:
     def __init__(
         self,
         threads: int = _LOOKUP_THREADS,
-        ask: Callable[[str], list[str]] | None = None,
+        query: Callable[[str], list[str]] | None = None,
     ) -> None:
         """ask: the call that holds a thread."""
         self._most = threads
         self._started = 0
         self._busy = 0
-        self._ask = ask or _system_addresses
+        self._query = query or _system_addresses
         self._lookups: SimpleQueue[_Lookup] = SimpleQueue()
 
     async def __call__(self, host: str) -> list[str]:
@@ -202,7 +202,7 @@ class SystemLookup:
         while True:
             lookup = self._lookups.get()
             try:
-                deliver = partial(_set_answer, lookup.answer, self._ask(lookup.host))
+                deliver = partial(_set_answer, lookup.answer, self._query(lookup.host))
             except Exception as error:  # noqa: BLE001 - it is told to who asked
                 deliver = partial(_fail, lookup.answer, error)
             with suppress(RuntimeError):  # the loop has ended meanwhile

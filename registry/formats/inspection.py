@@ -19,7 +19,7 @@ from registry.formats.html.page_actions import concerns_tool
 from registry.sites.entry import ClaimConflict
 from registry.sites.site_advice import Advice
 
-UNTOLD_URL = "https://your-site.example/"
+UNKNOWN_URL = "https://your-site.example/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Report:
     """Result of a lint.
 
     url: where the document is taken to lie; what it claims, if nobody said. is_placed:
-    said or claimed; otherwise it is UNTOLD_URL.
+    said or claimed; otherwise it is UNKNOWN_URL.
     links: discovery documents that a page's head points to.
     """
 
@@ -91,7 +91,7 @@ def inspect(
     url: where it lies or will lie; "" if that is not known. file_name: of a file, if
     it has one. At the address of a document a page is none, however good its tools.
     """
-    place = url or UNTOLD_URL
+    place = url or UNKNOWN_URL
     if is_page(body, content_type) and not _is_of_document(url, file_name):
         where = {"url": place, "content_type": content_type}
         result = parse_page(body, **where, allow_loopback=allow_loopback)
@@ -111,7 +111,7 @@ def inspect(
     return Report(
         url=place,
         result=result,
-        is_placed=bool(url) or place != UNTOLD_URL,
+        is_placed=bool(url) or place != UNKNOWN_URL,
         conflicts=conflicts,
         links=links,
     )

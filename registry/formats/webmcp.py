@@ -49,8 +49,8 @@ _ENDPOINTS = ("endpoint", "entrypoint", "target_url", "url_template", "urlTempla
 _PAGES = ("url", "uri", "page", "path", "availableOn")
 _LOCATING = frozenset({"execution", *_ENDPOINTS, *_PAGES})
 # Members that a callable tool has and a hammer lacks.
-_TELLING = frozenset({"description", "annotations", "readOnly", "mode", "function"})
-_TELLING |= frozenset(SCHEMAS)
+_TOOL_MARKS = frozenset({"description", "annotations", "readOnly", "mode", "function"})
+_TOOL_MARKS |= frozenset(SCHEMAS)
 # Several words in one, as tools are named.
 _COMPOUND = re.compile(r"[a-z][a-z0-9]*+(?:[_.:-][A-Za-z0-9]|[A-Z])")
 
@@ -70,7 +70,7 @@ def is_webmcp(raw: JsonObject) -> bool:
     nested = raw.get("webmcp")
     body = nested if isinstance(nested, dict) else raw
     return (
-        (_tells_tools(body.get("tools")) and not _is_foreign(raw))
+        (_lists_tools_of_sites(body.get("tools")) and not _is_foreign(raw))
         or _lists_objects(body.get("forms"), "url", "action", "method", "endpoint")
         or _lists_objects(body.get("pages"), "tools", "intents")
         or _offers_servers(body.get("mcpServers"))
@@ -81,11 +81,11 @@ def _has_contents(value: JsonValue) -> bool:
     return isinstance(value, dict) and any(name in value for name in _CONTENTS)
 
 
-def _tells_tools(value: JsonValue) -> bool:
+def _lists_tools_of_sites(value: JsonValue) -> bool:
     """Return whether these are tools: most bare names must look like names of tools."""
     if not isinstance(value, list):
         return lists_tools(value)
-    if any(isinstance(item, dict) and _TELLING & item.keys() for item in value):
+    if any(isinstance(item, dict) and _TOOL_MARKS & item.keys() for item in value):
         return lists_tools(value)
     names = [item.get("name") if isinstance(item, dict) else item for item in value]
     # `React` and `Docker` are other tools.

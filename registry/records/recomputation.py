@@ -336,8 +336,8 @@ def _order_differences(
             yield f"{behind.site} comes before its equal {before.site} by its tie key"
     if by_id:
         yield from _falls_among_equals(scores)
-    elif untold := [row.site for row in scores if row.tier is None]:
-        yield f"{', '.join(untold)}: its tier is not disclosed"
+    elif undisclosed := [row.site for row in scores if row.tier is None]:
+        yield f"{', '.join(undisclosed)}: its tier is not disclosed"
     if request and scores:
         last, first = (
             request.after.order_key(scale),

@@ -57,7 +57,7 @@ class SiteLabel:
     valid_from: datetime | None = None
 
 
-UNTOLD = SiteLabel()
+NO_LABEL = SiteLabel()
 _NOTHING = Label()
 
 
@@ -79,7 +79,7 @@ class LabelledSite:
     domain: str
     category: str
     registered_at: datetime
-    label: SiteLabel = UNTOLD
+    label: SiteLabel = NO_LABEL
     claims: Claims = UNOPPOSED
 
 
@@ -169,7 +169,7 @@ def _differ(stated: _Stated) -> bool:
 def _alone(stated: LabelStatement) -> SiteLabel:
     label = stated.label
     if label == _NOTHING:
-        return UNTOLD
+        return NO_LABEL
     return SiteLabel(
         size=label.size,
         independence=label.independence,

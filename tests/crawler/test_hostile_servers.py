@@ -129,7 +129,7 @@ async def test_look_ups_that_wait_for_slow_zones_are_not_held_against_others(
         asyncio.run_coroutine_threadsafe(answered.wait(), loop).result()
         return ["10.0.0.1"]
 
-    fetcher = net.fetcher(look_up=SystemLookup(threads=1, ask=ask), dns_timeout_s=5)
+    fetcher = net.fetcher(look_up=SystemLookup(threads=1, query=ask), dns_timeout_s=5)
     stuck = asyncio.create_task(code_of(fetcher, "https://tarpit.test/"))
     await asyncio.sleep(0.05)
     assert await code_of(fetcher) == "network_busy"

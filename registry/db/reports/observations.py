@@ -15,7 +15,7 @@ from registry.db.reports.window_reading import (
     read_parts,
     read_scored,
 )
-from registry.reports.labels import UNTOLD, SiteLabel
+from registry.reports.labels import NO_LABEL, SiteLabel
 from registry.reports.window.columns import Observed, make_sites, renumber
 from registry.reports.window.observation import SiteDisclosure
 from registry.reports.window.site_numbers import SiteNumbers
@@ -68,7 +68,7 @@ def _disclosed(
 ) -> list[SiteDisclosure]:
     disclosures = []
     for site_id, domain, category, registered_at in rows:
-        label = labels.get(site_id, UNTOLD)
+        label = labels.get(site_id, NO_LABEL)
         disclosures.append(
             SiteDisclosure(
                 site_id=format_site_id(site_id),

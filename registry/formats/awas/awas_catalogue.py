@@ -90,10 +90,10 @@ def _names_actions(raw: JsonObject) -> bool:
     if declared == []:
         return not _HEADINGS.isdisjoint(raw)
     is_versioned = any(name in raw for name in _VERSION)
-    telling = (*_CALLING, "description") if is_versioned else _CALLING
-    naming = (*IDS, "name") if isinstance(declared, list) else telling
+    describing = (*_CALLING, "description") if is_versioned else _CALLING
+    naming = (*IDS, "name") if isinstance(declared, list) else describing
     return any(
-        has_text(action, *naming) and has_text(action, *telling)
+        has_text(action, *naming) and has_text(action, *describing)
         for action in _objects_in(declared)
     )
 

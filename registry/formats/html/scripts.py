@@ -39,11 +39,13 @@ class Registered(NamedTuple):
 
 def read_scripts(scripts: Iterable[str], log: DeviationLog) -> Registered:
     """Read MAX_TOKENS of all scripts together, and at most 500 tools of each."""
-    telling = [text for text in scripts if _CONTEXT in text and _METHOD.search(text)]
+    registering = [
+        text for text in scripts if _CONTEXT in text and _METHOD.search(text)
+    ]
     tools: list[JsonObject] = []
-    is_partial = len(telling) > _MAX_SCRIPTS
+    is_partial = len(registering) > _MAX_SCRIPTS
     left = MAX_TOKENS
-    for text in telling[:_MAX_SCRIPTS]:
+    for text in registering[:_MAX_SCRIPTS]:
         script = Script(text, limit=left)
         left -= len(script.tokens)
         is_partial |= script.is_cut

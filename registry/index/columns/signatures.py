@@ -32,15 +32,15 @@ def signatures_of(profiles: Sequence[Profile], policy: Policy) -> Signatures:
     """Return shape (n, SIGNATURE_BYTES); zeros for a site that says nothing."""
     features = [_features(profile, policy) for profile in profiles]
     signatures = np.zeros((len(profiles), SIGNATURE_BYTES), np.uint8)
-    says = np.flatnonzero([len(own) > 0 for own in features])
-    if not len(says):
+    filled = np.flatnonzero([len(own) > 0 for own in features])
+    if not len(filled):
         return signatures
-    hashes = np.concatenate([features[number] for number in says.tolist()])
-    lengths = [len(features[number]) for number in says.tolist()]
+    hashes = np.concatenate([features[number] for number in filled.tolist()])
+    lengths = [len(features[number]) for number in filled.tolist()]
     starts = np.cumsum([0, *lengths[:-1]])
     for column, permutation in enumerate(_PERMUTATIONS):
         least = np.minimum.reduceat(hashes * permutation, starts)
-        signatures[says, column] = (least * _MIXED) >> _TOP_BYTE
+        signatures[filled, column] = (least * _MIXED) >> _TOP_BYTE
     return signatures
 
 

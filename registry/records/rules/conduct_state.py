@@ -32,7 +32,7 @@ class CommittedDay(msgspec.Struct, kw_only=True):
     secret: str = ""
     revealed: str = ""
     late_since: str = ""
-    is_told: bool = False
+    is_reported: bool = msgspec.field(default=False, name="is_told")
 
     @property
     def is_revealed(self) -> bool:

@@ -120,7 +120,7 @@ class Conduct:
             problem = refused.problem
             kind = ProblemType(problem.code, problem.title, problem.fix)
             at = f"{problem.pointer} " if problem.pointer else ""
-            self._tell(kind, f"{at}{problem.detail}", index)
+            self._note(kind, f"{at}{problem.detail}", index)
             return
         self._count(str(members["kind"]))
         self._read_members(index, members)
@@ -133,18 +133,18 @@ class Conduct:
             members = {}
         if members.get("kind") != "ranking":
             detail = f"entry {erasure.target_index} has nothing that can be erased"
-            self._tell(ERASURE_UNFOUNDED, detail, erasure.entry_index)
+            self._note(ERASURE_UNFOUNDED, detail, erasure.entry_index)
             return
         missing = set(erasure.digests) - set(cast("Sequence[str]", members["_sd"]))
         if missing:
             detail = f"entry {erasure.target_index} has no digest {min(missing)}"
-            self._tell(ERASURE_UNFOUNDED, detail, erasure.entry_index)
+            self._note(ERASURE_UNFOUNDED, detail, erasure.entry_index)
 
     def check_selection(self, selection: LoggedSelection, *, is_ranking: bool) -> None:
         """is_ranking: whether a ranking of that id stands in the log."""
         if not is_ranking:
             detail = f"no ranking {selection.ranking_id} before it"
-            self._tell(SELECTION_UNFOUNDED, detail, selection.entry_index)
+            self._note(SELECTION_UNFOUNDED, detail, selection.entry_index)
 
     def overdue_days(self, now: datetime) -> list[str]:
         """Days whose secret should be revealed by now, whether or not the log goes on."""
@@ -173,7 +173,7 @@ class Conduct:
         elif kind == "report":
             self._read_report(index, members)
         elif kind == "trials" and (broken := read_trials(self.state, members)):
-            self._tell(TRIALS_UNSOUND, broken, index)
+            self._note(TRIALS_UNSOUND, broken, index)
         elif kind == "seed":
             is_ahead = "commitment" in members
             (self._read_commitment if is_ahead else self._read_reveal)(index, members)
@@ -184,11 +184,11 @@ class Conduct:
         self._read_id(index, line.record_id, line.minute, is_ranking=True)
         self.state.ranked = max(self.state.ranked, line.minute)
         if line.policy not in self.state.policies:
-            self._tell(POLICY_UNLOGGED, f"no policy {line.policy} before it", index)
+            self._note(POLICY_UNLOGGED, f"no policy {line.policy} before it", index)
         seed = self.state.seeds.get(line.seed_index)
         if seed is None:
             detail = f"entry {line.seed_index} is no commitment before it"
-            self._tell(SEED_UNLOGGED, detail, index)
+            self._note(SEED_UNLOGGED, detail, index)
         else:
             self._check_seed(index, seed, line.minute)
         if line.operator_count is not None:
@@ -198,13 +198,13 @@ class Conduct:
         """Check that it is the day's own, or that of the day before for a further page."""
         detail = f"the seed of {seed.day} at {minute}"
         if not seed.day <= minute[:10] <= day_after(seed.day):
-            self._tell(SEED_NOT_OF_THE_DAY, detail, index)
+            self._note(SEED_NOT_OF_THE_DAY, detail, index)
         elif (
             seed.revealed
             and instant_of_minute(minute) - instant_of_minute(seed.revealed)
             > RESOLUTION
         ):
-            self._tell(SEED_USED_AFTER_REVEAL, detail, index)
+            self._note(SEED_USED_AFTER_REVEAL, detail, index)
 
     def _read_id(
         self, index: int, record_id: str, minute: str, *, is_ranking: bool
@@ -212,10 +212,10 @@ class Conduct:
         own, clock = minute_of_id(record_id), self._minutes(minute)
         if abs(own - clock) > ID_TOLERANCE_MIN:
             detail = f"the id {record_id} is not of {minute}"
-            self._tell(RECORD_ID_OUT_OF_TIME, detail, index)
+            self._note(RECORD_ID_OUT_OF_TIME, detail, index)
         elif not self.state.seen.add(record_id, own, is_ranking=is_ranking):
             detail = f"{record_id} stands in the log already"
-            self._tell(RECORD_LOGGED_TWICE, detail, index)
+            self._note(RECORD_LOGGED_TWICE, detail, index)
 
     def _read_selection(self, index: int, members: Members) -> None:
         ranking_id, seen = str(members["ranking"]), self.state.seen
@@ -223,7 +223,7 @@ class Conduct:
         oldest = SELECTABLE_DAYS * DAY_MIN + 1 if members["v"] != VERSION else age_min
         if not -ID_TOLERANCE_MIN <= age_min <= oldest:
             detail = f"{ranking_id} is not of the {SELECTABLE_DAYS} days before it"
-            self._tell(SELECTION_UNFOUNDED, detail, index)
+            self._note(SELECTION_UNFOUNDED, detail, index)
             return
         is_ranking = seen.is_ranking(ranking_id)
         selection = LoggedSelection(entry_index=index, ranking_id=ranking_id)
@@ -233,14 +233,14 @@ class Conduct:
             self.check_selection(selection, is_ranking=is_ranking)
         if not seen.select(ranking_id):
             detail = f"{ranking_id} has a selection already"
-            self._tell(SELECTION_LOGGED_TWICE, detail, index)
+            self._note(SELECTION_LOGGED_TWICE, detail, index)
 
     def _read_erase(self, index: int, members: Members) -> None:
         """Read an erasure: one of a range begins and ends with rankings, and names no digests."""
         target = cast("int", members["index"])
         last = cast("int", members.get("last", target))
         if max(target, last) >= index:
-            self._tell(ERASURE_UNFOUNDED, f"entry {last} is not before it", index)
+            self._note(ERASURE_UNFOUNDED, f"entry {last} is not before it", index)
             return
         digests = tuple(cast("Sequence[str]", members["fields"]))
         for end in {target, last}:
@@ -253,30 +253,30 @@ class Conduct:
         last = cast("int", members["last"])
         if last >= index:
             detail = f"entry {last} is not before it"
-            self._tell(ATTESTATION_UNFOUNDED, detail, index)
+            self._note(ATTESTATION_UNFOUNDED, detail, index)
         try:
             verify_attestation(parse_attestation(members))
         except RegistryError as refused:
-            self._tell(ATTESTATION_INVALID, refused.problem.detail, index)
+            self._note(ATTESTATION_INVALID, refused.problem.detail, index)
 
     def _read_report(self, index: int, members: Members) -> None:
         window = " to ".join(str(members[name]) for name in ("from", "to"))
         first = self.state.reports.setdefault(window, index)
         if first != index:
             detail = f"that of {window} stands at entry {first} already"
-            self._tell(REPORT_LOGGED_TWICE, detail, index)
+            self._note(REPORT_LOGGED_TWICE, detail, index)
 
     # --- seeds ---
 
     def _read_commitment(self, index: int, members: Members) -> None:
         day = str(members["day"])
         if not is_day(day):
-            self._tell(RECORD_FIELD_INVALID, f"/day no such day: {day}", index)
+            self._note(RECORD_FIELD_INVALID, f"/day no such day: {day}", index)
         elif self._seed_of(day) is not None:
-            self._tell(SEED_COMMITTED_TWICE, f"the second for {day}", index)
+            self._note(SEED_COMMITTED_TWICE, f"the second for {day}", index)
         else:
             if self._is_committed_late(day, str(members["t"])):
-                self._tell(SEED_COMMITTED_LATE, f"that of {day}", index)
+                self._note(SEED_COMMITTED_LATE, f"that of {day}", index)
             commitment = str(members["commitment"])
             seed = CommittedDay(day=day, commitment=commitment)
             self.state.seeds[index] = seed
@@ -300,16 +300,16 @@ class Conduct:
         seed = self._seed_of(day)
         if seed is None or seed.is_revealed:
             reason = "revealed before" if seed else "not committed to before"
-            self._tell(SEED_UNCOMMITTED, f"the secret of {day} was {reason}", index)
+            self._note(SEED_UNCOMMITTED, f"the secret of {day} was {reason}", index)
             return
         if str(members["t"])[:10] <= day:
-            self._tell(SEED_REVEALED_EARLY, f"that of {day}", index)
+            self._note(SEED_REVEALED_EARLY, f"that of {day}", index)
         try:
             verify_reveal(bytes.fromhex(str(members["secret"])), seed.commitment)
         except Refused as refused:
             problem = refused.problem
             kind = ProblemType(problem.code, problem.title, problem.fix)
-            self._tell(kind, f"the secret of {day} is not the committed one", index)
+            self._note(kind, f"the secret of {day} is not the committed one", index)
         seed.secret, seed.revealed = str(members["secret"]), str(members["t"])
         self._unrevealed.remove(seed)
 
@@ -320,14 +320,14 @@ class Conduct:
 
     def _look_for_overdue(self, index: int, now: datetime) -> None:
         for seed in self._unrevealed:
-            if seed.is_told or now <= reveal_due_at(seed.day):
+            if seed.is_reported or now <= reveal_due_at(seed.day):
                 continue
             if not seed.late_since:
                 seed.late_since = self.state.minute
             elif now > instant_of_minute(seed.late_since) + REVEAL_GRACE:
-                seed.is_told = True
+                seed.is_reported = True
                 detail = f"that of {seed.day} is not revealed at {self.state.minute}"
-                self._tell(SEED_OVERDUE, detail, index)
+                self._note(SEED_OVERDUE, detail, index)
 
     # --- operators ---
 
@@ -336,7 +336,7 @@ class Conduct:
         counted = self.state.operators.setdefault(operator, Counted())
         if number <= counted.reached or number in counted.ahead:
             detail = f"ranking {number} of {operator} stands in the log already"
-            self._tell(OPERATOR_COUNT_BROKEN, detail, index)
+            self._note(OPERATOR_COUNT_BROKEN, detail, index)
             return
         counted.ahead[number] = self.state.minute
         while counted.reached + 1 in counted.ahead:
@@ -347,22 +347,22 @@ class Conduct:
         else:
             self._waiting.discard(operator)
         if len(counted.ahead) > MAX_AHEAD:
-            self._tell_gap(index, operator, counted)
+            self._note_gap(index, operator, counted)
 
     def _look_for_gaps(self, index: int, now: datetime) -> None:
         for operator in sorted(self._waiting):
             counted = self.state.operators[operator]
             first = instant_of_minute(min(counted.ahead.values()))
             if now - first > MERGE_DELAY + RESOLUTION:
-                self._tell_gap(index, operator, counted)
+                self._note_gap(index, operator, counted)
 
-    def _tell_gap(self, index: int, operator: str, counted: Counted) -> None:
+    def _note_gap(self, index: int, operator: str, counted: Counted) -> None:
         missing, present = counted.reached + 1, min(counted.ahead)
         counted.reached = max(counted.ahead)
         counted.ahead.clear()
         self._waiting.discard(operator)
         detail = f"of {operator}, ranking {missing} is missing before ranking {present}"
-        self._tell(OPERATOR_COUNT_BROKEN, detail, index)
+        self._note(OPERATOR_COUNT_BROKEN, detail, index)
 
     # --- time ---
 
@@ -373,7 +373,7 @@ class Conduct:
         try:
             now = instant_of_minute(minute)
         except ValueError:
-            self._tell(RECORD_FIELD_INVALID, f"/t no such time: {minute}", index)
+            self._note(RECORD_FIELD_INVALID, f"/t no such time: {minute}", index)
             return False
         if minute > self.state.minute:
             self.state.minute = minute
@@ -382,7 +382,7 @@ class Conduct:
             self._look_for_gaps(index, now)
         elif instant_of_minute(self.state.minute) - now > MERGE_DELAY + RESOLUTION:
             detail = f"{minute} stands after {self.state.minute}"
-            self._tell(RECORD_OUT_OF_TIME, detail, index)
+            self._note(RECORD_OUT_OF_TIME, detail, index)
         return True
 
     def _minutes(self, minute: str) -> int:
@@ -394,5 +394,5 @@ class Conduct:
     def _count(self, kind: str) -> None:
         self.state.records[kind] = self.state.records.get(kind, 0) + 1
 
-    def _tell(self, kind: ProblemType, detail: str, index: int) -> None:
+    def _note(self, kind: ProblemType, detail: str, index: int) -> None:
         self._report(RuleBroken(kind, detail, entry_index=index))

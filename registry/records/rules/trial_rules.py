@@ -16,12 +16,12 @@ def read_trials(state: ConductState, members: Members) -> str | None:
     if "commitment" in members:
         bare = str(members["commitment"])
         commitment = f"{bare} {members.get('material', '')!s}".rstrip()
-        untold = [other for other, own in trials.items() if own and other < day]
+        overdue = [other for other, own in trials.items() if own and other < day]
         if trials.get(day, bare) not in {bare, commitment}:
             return f"the second commitment for {day}"
         trials[day] = commitment
-        state.trials = {own: trials[own] for own in trials if own not in untold}
-        return f"the trials of {untold[0]} were never told" if untold else None
+        state.trials = {own: trials[own] for own in trials if own not in overdue}
+        return f"the trials of {overdue[0]} were never told" if overdue else None
     commitment = trials.get(day, "").partition(" ")[0]
     state.trials = {**trials, day: ""}
     secret = bytes.fromhex(str(members["secret"]))

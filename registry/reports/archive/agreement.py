@@ -83,23 +83,23 @@ class Agreement:
     def finish(self) -> list[str]:
         """All differences, once the log is read to its end; at most MAX_DIFFERENCES."""
         while self._next() is not None:
-            self._tell_invented()
+            self._report_invented()
         for ranking, (index, *_) in self._awaited.items():
             choice = f"the archive has a choice from {ranking} as entry {index}"
-            self._tell(f"{choice}, and the log has no such choice there")
+            self._report(f"{choice}, and the log has no such choice there")
         self._look_at_stray()
         self._look_at_closed()
         return self.differences
 
     def _visit_ranking(self, index: int, entry: bytes, minute: str) -> None:
         while (row := self._next()) is not None and row.leaf_index < index:
-            self._tell_invented()
+            self._report_invented()
         is_here = row is not None and row.leaf_index == index
         if not self._is_inside(minute):
             if is_here:
-                self._tell_invented()
+                self._report_invented()
         elif row is None or not is_here:
-            self._tell(f"entry {index}, a ranking of {minute}, is not in the archive")
+            self._report(f"entry {index}, a ranking of {minute}, is not in the archive")
         else:
             self._row = None
             self._compare(row, entry)
@@ -108,7 +108,7 @@ class Agreement:
         self.rankings += 1
         logged = read_logged(entry)
         for difference in differences_of(row, logged, self.sites):
-            self._tell(f"ranking {logged.id} at entry {row.leaf_index}: {difference}")
+            self._report(f"ranking {logged.id} at entry {row.leaf_index}: {difference}")
         self._ids += _bytes_of(logged.id)
         if row.selection_index is not None:
             disclosure = row.chosen_disclosure()
@@ -126,7 +126,9 @@ class Agreement:
         del self._awaited[choice.ranking]
         self.choices += 1
         if not _is_choice(choice, awaited):
-            self._tell(f"the choice at entry {index} is of another site in the archive")
+            self._report(
+                f"the choice at entry {index} is of another site in the archive"
+            )
 
     def _look_at_stray(self) -> None:
         """Choices that the archive lacks; those from earlier rankings are no matter."""
@@ -139,7 +141,7 @@ class Agreement:
         ):
             if is_there:
                 choice = f"entry {index}, a choice from {ranking}"
-                self._tell(f"{choice}, is not in the archive")
+                self._report(f"{choice}, is not in the archive")
 
     def _look_at_closed(self) -> None:
         """Note what is not opened and not erased on record."""
@@ -150,7 +152,7 @@ class Agreement:
             erased[begin:end] = True
         for index in closed[~erased][:MAX_DIFFERENCES].tolist():
             leaf = f"the ranking at entry {index} is not opened whole"
-            self._tell(f"{leaf}, and no record tells that it was erased")
+            self._report(f"{leaf}, and no record tells that it was erased")
 
     def _next(self) -> ArchivedRanking | None:
         """The first row that is not compared yet."""
@@ -158,21 +160,23 @@ class Agreement:
             self._row = next(self.rows, None)
             if self._row is not None:
                 if self._row.leaf_index <= self._last:
-                    self._tell(f"row {self._row.leaf_index} is out of the log's order")
+                    self._report(
+                        f"row {self._row.leaf_index} is out of the log's order"
+                    )
                 self._last = self._row.leaf_index
         return self._row
 
-    def _tell_invented(self) -> None:
+    def _report_invented(self) -> None:
         row, self._row = self._row, None
         if row is not None:
             ranking = f"the archive has a ranking {row.id} as entry {row.leaf_index}"
-            self._tell(f"{ranking}, and the log has none of the window there")
+            self._report(f"{ranking}, and the log has none of the window there")
 
     def _is_inside(self, minute: str) -> bool:
         """Minutes of one form stand in the order of their texts."""
         return self.start <= minute < self.end
 
-    def _tell(self, difference: str) -> None:
+    def _report(self, difference: str) -> None:
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(difference)
 

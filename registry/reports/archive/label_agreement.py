@@ -12,7 +12,7 @@ from datetime import datetime
 from registry.errors import RegistryError
 from registry.records.labelling import Labelling, parse_labelling, verify_labelling
 from registry.records.record import format_minute, parse_record
-from registry.reports.labels import AUDITOR, UNTOLD, LabelStatement, SiteLabel, settle
+from registry.reports.labels import AUDITOR, NO_LABEL, LabelStatement, SiteLabel, settle
 from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id, parse_site_id
 
@@ -62,7 +62,7 @@ class LabelAgreement:
             labelling = verify_labelling(parse_labelling(members))
         except RegistryError as refused:
             label = f"entry {index}, a label of site {site} by {auditor}, is not signed"
-            self._tell(f"{label} by this key: {refused}")
+            self._report(f"{label} by this key: {refused}")
             return
         statement = Statement(index=index, minute=minute, labelling=labelling)
         key = parse_site_id(site), auditor
@@ -80,17 +80,17 @@ class LabelAgreement:
                 self._look_at(site_id, label)
         for (site_id, auditor), (statement, *_) in self._newest.items():
             at = f"entry {statement.index}, what {auditor} says of site"
-            self._tell(f"{at} {format_site_id(site_id)}, is not in the archive")
+            self._report(f"{at} {format_site_id(site_id)}, is not in the archive")
         for site in sites:
-            counting = settled.get(parse_site_id(site.site_id), UNTOLD)
+            counting = settled.get(parse_site_id(site.site_id), NO_LABEL)
             for difference in _unsettled(site, counting):
-                self._tell(difference)
+                self._report(difference)
         return self.differences
 
     def _look_at(self, site_id: int, label: LabelStatement) -> None:
         at = f"the label of site {format_site_id(site_id)} by {label.stated_by}"
         if label.valid_from > self.end:
-            self._tell(f"{at} was not on record before the window ended")
+            self._report(f"{at} was not on record before the window ended")
         if label.kind == AUDITOR:
             self.auditors[label.stated_by] += 1
             self._hold(site_id, label, at)
@@ -107,11 +107,11 @@ class LabelAgreement:
     def _hold(self, site_id: int, label: LabelStatement, at: str) -> None:
         key = site_id, label.stated_by
         if self.known and label.stated_by not in self.known:
-            self._tell(f"{at} is of an auditor who was not named")
+            self._report(f"{at} is of an auditor who was not named")
         required = self._newest.pop(key, [])
         candidates = required + self._at_the_end.get(key, [])
         if not candidates:
-            self._tell(f"{at} is in the archive, and no statement of it in the log")
+            self._report(f"{at} is in the archive, and no statement of it in the log")
             return
         unlike = [list(differing(label, candidate)) for candidate in candidates]
         if [] in unlike:
@@ -119,9 +119,9 @@ class LabelAgreement:
             return
         nearest = min(range(len(unlike)), key=lambda place: len(unlike[place]))
         names = ", ".join(unlike[nearest])
-        self._tell(f"{at} differs from entry {candidates[nearest].index} in: {names}")
+        self._report(f"{at} differs from entry {candidates[nearest].index} in: {names}")
 
-    def _tell(self, difference: str) -> None:
+    def _report(self, difference: str) -> None:
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(difference)
 

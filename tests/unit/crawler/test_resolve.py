@@ -75,7 +75,7 @@ async def test_what_a_look_up_raises_is_told_to_who_asked() -> None:
     def ask(host: str) -> list[str]:
         raise OSError(host)
 
-    look_up = SystemLookup(threads=1, ask=ask)
+    look_up = SystemLookup(threads=1, query=ask)
     for host in ("one.test", "two.test"):  # the thread is there for the next
         with pytest.raises(OSError, match=host):
             await look_up(host)
@@ -88,7 +88,7 @@ async def test_an_answer_that_nobody_waits_for_frees_its_thread() -> None:
         may_answer.wait(5)
         return [host]
 
-    look_up = SystemLookup(threads=1, ask=ask)
+    look_up = SystemLookup(threads=1, query=ask)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await look_up("slow.test")

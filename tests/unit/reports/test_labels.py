@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from registry.reports.labels import (
     DOCUMENT,
+    NO_LABEL,
     REGISTRATION,
-    UNTOLD,
     VALID_FOR,
     LabelStatement,
     find_contradictions,
@@ -48,7 +48,7 @@ def audited(label: Label, by: str = "auditor", observed: int = 0) -> LabelStatem
 
 
 def test_nobody_told_anything() -> None:
-    assert settle([], NOW) == UNTOLD
+    assert settle([], NOW) == NO_LABEL
 
 
 def test_auditor_comes_before_the_registration_and_that_before_the_documents() -> None:

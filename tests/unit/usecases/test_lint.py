@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from registry.formats.document import MAX_BODY_BYTES
-from registry.formats.inspection import UNTOLD_URL, Report
+from registry.formats.inspection import UNKNOWN_URL, Report
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.sites.gazetteer import Gazetteer
@@ -63,7 +63,7 @@ def test_where_nobody_says_it_lies_it_lies_where_it_claims() -> None:
 
 def test_a_document_that_claims_no_place_has_one_that_nobody_has() -> None:
     manifest = {"abp": "1.0", "app": {"name": "A"}, "capabilities": [{"name": "a.b"}]}
-    assert _lint(manifest).url == UNTOLD_URL
+    assert _lint(manifest).url == UNKNOWN_URL
 
 
 def test_a_claim_of_another_host_is_shown() -> None:
