@@ -196,10 +196,14 @@ def _body_of(document: Reader) -> Reader:
 
 
 def _listed_servers(body: Reader) -> list[Reader]:
-    listed = body.child("servers", "mcpServers")
-    if isinstance(listed.value, dict):
-        return [server for _, server in listed.entries(_MAX_SERVERS)]
-    return listed.elements(_MAX_SERVERS)
+    return _values_in(body.child("servers", "mcpServers"), _MAX_SERVERS)
+
+
+def _values_in(several: Reader, limit: int) -> list[Reader]:
+    """Return the values of a map, or the elements of a list."""
+    if isinstance(several.value, dict):
+        return [value for _, value in several.entries(limit)]
+    return several.elements(limit)
 
 
 def _endpoint_of(server: Reader) -> str | None:
@@ -209,20 +213,13 @@ def _endpoint_of(server: Reader) -> str | None:
         *server.items("remotes", limit=_MAX_REMOTES),
         server.child("remote"),
         server.child("endpoints"),
-        *_transports_of(server),
+        *_values_in(server.child("transports"), _MAX_REMOTES),
     ]
     for holder in holders:
         url = holder.target("endpoint", "url", "mcp", "http", "sse")
         if url:
             return url
     return server.target(*_ADDRESSES)
-
-
-def _transports_of(server: Reader) -> list[Reader]:
-    several = server.child("transports")
-    if isinstance(several.value, dict):
-        return [transport for _, transport in several.entries(_MAX_REMOTES)]
-    return several.elements(_MAX_REMOTES)
 
 
 def _read_actions(server: Reader, endpoint: str) -> Iterator[tuple[Reader, Action]]:
