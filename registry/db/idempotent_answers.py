@@ -34,7 +34,7 @@ _DROP = text("""
 
 
 class StoredAnswer(NamedTuple):
-    """request: digest of what was asked. answer: sealed."""
+    """request: digest of the request. answer: sealed."""
 
     request: bytes
     answer: bytes

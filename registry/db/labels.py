@@ -1,4 +1,4 @@
-"""SQL of labels: what was told of each site for reports, by whom, and since when.
+"""SQL of labels: statements on sites for reports, with author and validity.
 
 Rows are added and never changed, so that the labels of any past instant can be read.
 """
@@ -41,7 +41,7 @@ LABELS = text(_NEWEST_BY_AUTHOR.format(which=""))
 LABELS_OF_SITES = text(
     _NEWEST_BY_AUTHOR.format(which="AND site_id = ANY (CAST(:site_ids AS bigint[]))")
 )
-# Only two tellers can state the same.
+# Only two authors can state the same.
 STATED_TWICE = text(
     _NEWEST_BY_AUTHOR.format(
         which="""AND site_id IN (SELECT site_id FROM disclosure.label
@@ -64,7 +64,7 @@ HISTORY = text("""
     ORDER BY label_id DESC LIMIT :most
 """)
 
-# What its author said last is not said again, nor is nothing where nothing was said.
+# A statement that repeats its author's last is not added, nor is an empty first one.
 _SAY = Prepared(
     text("""
     INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, size,
@@ -105,9 +105,9 @@ LISTED = text("""
 async def labels_at(
     connection: Connection, at: datetime, site_ids: Sequence[int] | None = None
 ) -> dict[int, SiteLabel]:
-    """The labels that counted at an instant, by the sites' numbers, in their order.
+    """Return the labels that counted at an instant, by the sites' numbers, in their order.
 
-    Of sites that anybody has told something of. site_ids: of these only.
+    Sites without a statement are left out. site_ids: of these only.
     connection: of a role that may read disclosures.
     """
     statements = await statements_at(connection, at, site_ids)
@@ -115,7 +115,7 @@ async def labels_at(
 
 
 async def claims_at(connection: Connection, at: datetime) -> dict[int, Claims]:
-    """Return the claims of sites of which two tellers state the same field."""
+    """Return the claims of sites of which two authors state the same field."""
     rows = (await connection.execute(STATED_TWICE, {"at": at})).all()
     statements = await asyncio.to_thread(_by_site, rows)
     return await asyncio.to_thread(_claims, statements, at)
@@ -124,7 +124,7 @@ async def claims_at(connection: Connection, at: datetime) -> dict[int, Claims]:
 async def place_sites(
     connection: Connection, at: datetime, values_of_sites: Mapping[int, Value]
 ) -> dict[int, Value]:
-    """The same by the sites' places in the order of those registered by then."""
+    """Return the values by the sites' positions in the order of those registered by then."""
     values = {"at": at, "site_ids": list(values_of_sites)}
     places = await connection.execute(POSITIONS, values)
     return {place: values_of_sites[site_id] for site_id, place in places}
@@ -191,7 +191,7 @@ async def put_label(
 async def history_of(
     connection: Connection, site_id: int, at: datetime, most: int
 ) -> list[LabelStatement]:
-    """All that had been told of a site by then, the newest first."""
+    """Return all statements on a site by then, the newest first."""
     values = {"site_id": site_id, "at": at, "most": most}
     rows = await connection.execute(HISTORY, values)
     return [_statement(*columns) for _, *columns in rows]
@@ -206,7 +206,7 @@ async def say_label(
     source: str,
     now: datetime,
 ) -> None:
-    """Note what the site itself says, if it is not what it said before."""
+    """Note the site's own statement, if it differs from its last one."""
     await _SAY(
         connection,
         site_id=site_id,
@@ -248,7 +248,7 @@ def _statement(
     source: str,
     *stated: Any,
 ) -> LabelStatement:
-    """The columns behind the site's, in the order of the queries."""
+    """Make a statement of the columns behind the site's, in the order of the queries."""
     return LabelStatement(
         label=_label(*stated),
         stated_by=stated_by,
@@ -259,7 +259,7 @@ def _statement(
     )
 
 
-@lru_cache(maxsize=4_096)  # most sites say one of a few things
+@lru_cache(maxsize=4_096)  # most sites have one of a few labels
 def _label(
     size: Size | None,
     independence: Independence | None,

@@ -43,7 +43,7 @@ async def _save(
     *,
     listed: bool,
 ) -> None:
-    """`change_xid` tells those who follow, the index and the list of entries."""
+    """Save, with a `change_xid` for its followers, the index and the list of entries."""
     await connection.execute(
         update(site)
         .where(site.c.site_id == site_id)

@@ -1,4 +1,4 @@
-"""SQL of operators: their keys, what they say of themselves, and their counters."""
+"""SQL of operators: their keys, their contacts, and their counters."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -38,7 +38,7 @@ class StoredOperator:
     """kid, jwk: of its key, None once it is closed. said: None then too.
 
     stated_at: `iat` of its newest statement. api_key_made_at: None if it has none.
-    rankings: how many it has asked for.
+    rankings: how many it has requested.
     """
 
     operator_id: str

@@ -208,7 +208,7 @@ def _add_factors(
 
 
 def tie_form_of(policy_text: str) -> object:
-    """Return how a policy draws ties; 1 where it says nothing. policy_text: with weights."""
+    """Return how a policy draws ties; 1 where it is silent. policy_text: with weights."""
     return json.loads(policy_text).get("tie_seed_form", TIES_BY_ID)
 
 

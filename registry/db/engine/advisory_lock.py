@@ -1,7 +1,7 @@
-"""Turns: of many processes one at a time does a piece of work, by an advisory lock.
+"""Advisory locks, by which one of many processes at a time does a piece of work.
 
-A lock that is not had is no error: somebody else does the work. What must not happen
-twice is kept from it by a unique row as well; the lock spares the effort.
+A lock that another process holds is no error: that process does the work. A unique row
+prevents as well that anything is done twice; the lock saves the effort.
 """
 
 from collections.abc import AsyncIterator

@@ -85,7 +85,7 @@ def is_running(cluster: Path) -> bool:
     """Return whether the process that the cluster names lives and serves it.
 
     The number may be another process's by now, in a container even regularly; and a
-    dead server stays a zombie, without arguments, where nobody waits for it.
+    dead server stays a zombie, without arguments, where no process waits for it.
     """
     try:
         return str(cluster) in psutil.Process(pid_of(cluster)).cmdline()

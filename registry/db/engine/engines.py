@@ -100,7 +100,7 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
         max_overflow=0,
         # A crawler's job that meets a dead connection is done again when its lease is over.
         pool_pre_ping=role is not Role.CRAWLER,
-        hide_parameters=True,  # they hold what people asked, and secrets
+        hide_parameters=True,  # they hold queries of users, and secrets
         connect_args={
             "server_settings": server_settings,
             "timeout": CONNECT_TIMEOUT_S,
@@ -149,7 +149,7 @@ def reading(engine: Engine) -> Engine:
 
 
 async def _connect(*arguments: Any, **options: Any) -> Any:
-    """SQLAlchemy passes on what the driver raises while connecting, say in recovery."""
+    """Connect, with errors translated, say of recovery: SQLAlchemy passes them on."""
     with driver_errors():
         return await asyncpg.connect(*arguments, **options)
 

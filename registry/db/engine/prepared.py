@@ -130,7 +130,7 @@ async def _raw(connection: Connection) -> AsyncIterator[Any]:
             yield raw
     except BaseException as error:
         if raw.is_closed() or not isinstance(error.__cause__, asyncpg.PostgresError):
-            await connection.invalidate()  # nobody else is to meet it
+            await connection.invalidate()  # it must not go back to the pool
         raise
 
 

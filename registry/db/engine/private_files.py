@@ -1,4 +1,4 @@
-"""Files and folders that are nobody else's, also where root makes them."""
+"""Files and folders that no other user can access, also where root makes them."""
 
 import fcntl
 import os
@@ -66,7 +66,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def is_private(folder: Path, uid: int) -> bool:
-    """Return whether it is a folder of this user that nobody else can enter."""
+    """Return whether it is a folder of this user that no other user can enter."""
     with suppress(OSError):
         status = folder.lstat()
         mode = stat.S_IMODE(status.st_mode)

@@ -1,7 +1,7 @@
 """Snapshots of transaction ids: those that ended between two reads of a database.
 
 A follower asks for the rows of exactly these: rows of one that still runs are not even
-looked at, however many it has written, and none is told twice. So none is missed
+looked at, however many it has written, and none is returned twice. So none is missed
 whatever the order of commits, and a change is found soon beside a transaction of many.
 """
 
@@ -59,7 +59,7 @@ class UnreadRange:
 async def snapshot_of(connection: Connection) -> Snapshot:
     """Return what has ended by now; read before the changes.
 
-    A row that changes between the two reads is told of after the next one.
+    A row that changes between the two reads is returned after the next snapshot.
     """
     (row,) = await _SNAPSHOT(connection)
     return Snapshot.parse(row.snapshot)

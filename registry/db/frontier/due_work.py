@@ -35,7 +35,7 @@ class Waiting:
     since: datetime | None
 
 
-# Never fetched tasks became ready when their site was listed, which nobody noted here.
+# Never fetched tasks became ready when their site was listed, which is not noted here.
 _WAITING = text(f"""
     SELECT kind, count(*) AS tasks,
         min(greatest(least(due_at, hinted_at), leased_until)) AS since

@@ -45,7 +45,7 @@ class Task:
     it was never completed. failures: in a row, since the last success. history: of
     crawls; learnt_at: of the last crawl that went into it. hinted_at: since when the
     site's owner wants a crawl, which may be before it is due. standing: what is wrong
-    with the site as far as the owner has been told (`registry.usecases.sites.notices`).
+    with the site as far as its owner was notified (`registry.usecases.sites.notices`).
     """
 
     site_id: int

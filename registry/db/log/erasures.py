@@ -1,4 +1,4 @@
-"""SQL of erasure: which record of the log tells that disclosures are no more.
+"""SQL of erasure: which record of the log states that disclosures are erased.
 
 The erasure itself is `rankings.erase_openings`.
 """

@@ -9,7 +9,7 @@ from registry.db.engine.engines import Connection
 BATCH = 200_000
 """Rows that are looked at in one statement; an hour has 36,000 at the most."""
 
-# What covers a policy's record first tells since when it is in force.
+# The first checkpoint that covers a policy's record dates its validity.
 _THIN = text("""
     WITH old AS (
         SELECT size, date_trunc('hour', published_at) AS hour, EXISTS (

@@ -86,7 +86,7 @@ INSERT_RANKINGS = f"""
 
 
 class CounterMissing(DatabaseError):
-    """A ranking is to be counted for somebody who has no counter."""
+    """A ranking is to be counted for an operator that has no counter."""
 
 
 LOCK_COUNTS = """
@@ -106,7 +106,7 @@ class RankingWriter:
 
     Its connection is its own: nothing else may run on it. `write` returns once the
     batch is durable (`synchronous_commit` is on). When it raises, the batch is whole or
-    not at all there: a connection that breaks during the commit does not tell which.
+    not at all there: after a connection that breaks during the commit this is unknown.
     """
 
     def __init__(self, driver: Any) -> None:
@@ -140,7 +140,7 @@ class CountingWriter(RankingWriter):
     """Gives each ranking its number among those of its operator.
 
     Counters and rankings are one transaction, and the counters are locked until it
-    ends: whatever becomes of it, and whoever else writes, no number is left out or given
+    ends: whatever its outcome, and whichever processes write, no number is left out or given
     twice, and the numbers go up in the order of the commits.
     """
 

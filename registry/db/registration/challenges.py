@@ -36,7 +36,7 @@ async def find_challenge(connection: Connection, nonce: str) -> IssuedChallenge 
 async def use_nonce(
     connection: Connection, host: str, nonce: str, now: datetime
 ) -> bool:
-    """Burn the nonce; False if somebody else did."""
+    """Use up the nonce; return False if it is used up already."""
     result = await connection.execute(
         update(challenge)
         .where(

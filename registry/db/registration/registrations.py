@@ -21,7 +21,7 @@ class Registration:
     """A signed statement and what became of it.
 
     token: the exact bytes of the JWS, kept for auditors; b"" a week after a rejection.
-    network: from which it came, until it is decided; None where nobody knows.
+    network: from which it came, until it is decided; None where that is unknown.
     """
 
     registration_id: str

@@ -1,4 +1,4 @@
-"""SQL of the daily tables of exposure: what everybody is told, and each site of itself."""
+"""SQL of the daily tables of exposure: the public ones, and those for each site."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -55,7 +55,7 @@ _MONTHS = text("""
 class StoredDay:
     """A day's table as it is served. signature: a detached JWS over the body.
 
-    noise_key: of the noise in it, which nobody is told; None: it was made without.
+    noise_key: of the noise in it, which is never published; None: there is no noise.
     """
 
     day: date
@@ -145,7 +145,7 @@ async def find_day(
 async def days_of_site(
     connection: Connection, site_id: int, start: date, end: date
 ) -> Sequence[tuple[date, SiteCounts]]:
-    """Return what a site may be told of each day with noise from start up to end."""
+    """Return what is shown to a site of each day with noise from start up to end."""
     counts = site_exposure.c
     joined = exposure_day.outerjoin(
         site_exposure, (counts.day == exposure_day.c.day) & (counts.site_id == site_id)

@@ -164,7 +164,7 @@ async def note_signatures(
 async def confirm_documents(
     connection: Connection, site_id: int, urls: Sequence[str], now: datetime
 ) -> None:
-    """The current documents at these URLs were asked for and stand unchanged."""
+    """Note that the current documents at these URLs were requested and are unchanged."""
     await connection.execute(
         update(document)
         .where(

@@ -174,7 +174,7 @@ async def lock_site(connection: Connection, host: str) -> SiteEntry | None:
 async def lock_sites(
     connection: Connection, hosts: Sequence[str]
 ) -> dict[str, SiteEntry]:
-    """Lock sites, by host, in one order, so that nobody waits in a circle."""
+    """Lock sites, by host, in one order, so that there is no deadlock."""
     rows = await _LOCK_ALL(connection, hosts=list(hosts))
     return {row.host: _entry(row) for row in rows}
 
@@ -209,9 +209,9 @@ async def find_actions(
 async def changed_since(
     connection: Connection, before: Snapshot, most: int
 ) -> tuple[list[int], Snapshot]:
-    """The ids of sites that changed since then, and when that was asked.
+    """Return the ids of sites that changed since then, and the snapshot of this read.
 
-    Of more than `most` some are told: whoever gets as many knows that there are others.
+    Of more than `most` some are returned: as many as that mean that there may be others.
     """
     seen = await snapshot_of(connection)
     parts = ended_between(before, seen)
@@ -269,7 +269,7 @@ _COLUMNS = [own.name for own in fields(SiteEntry) if own.name in site.c]
 async def save_site(
     connection: Connection | Gathered, entry: SiteEntry, declarations: dict[str, Any]
 ) -> None:
-    """Write the whole entry; `change_xid` tells followers that it changed."""
+    """Write the whole entry; `change_xid` shows followers that it changed."""
     state = entry.place_state
     values = {
         **{name: getattr(entry, name) for name in _COLUMNS},

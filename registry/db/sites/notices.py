@@ -76,7 +76,7 @@ async def gather_notices(
     newest = new[-NOTICES_PER_SITE:]
     if newest:
         columns = {name: [getattr(item, name) for item in newest] for name in _MEMBERS}
-        # Those just told are not seen yet, so these are how many stay beside them.
+        # The new ones are not visible yet, so these are how many stay beside them.
         await _FORGET(writes, site_id=site_id, stay=NOTICES_PER_SITE - len(newest))
         await _INSERT(writes, site_id=site_id, noted_at=now, **columns)
 
