@@ -42,7 +42,7 @@ from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
-from registry.usecases.reports.ask_counterfactual import Counterfactuals
+from registry.usecases.reports.answer_counterfactual import Counterfactuals
 from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.search.follow_index import IndexFollower

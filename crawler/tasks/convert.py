@@ -29,7 +29,7 @@ def fetched_bodies(discovery: Discovery) -> list[FetchedBody]:
 
 def _body(document: FetchedDocument, parsed: Parsed | Rejected | None) -> FetchedBody:
     return FetchedBody(
-        asked_url=document.url,
+        requested_url=document.url,
         url=document.final_url,
         is_page=document.is_page,
         body=document.body,

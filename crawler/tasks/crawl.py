@@ -297,7 +297,7 @@ def _still_standing(
     )
     return [
         FetchedBody(
-            asked_url=document.url,
+            requested_url=document.url,
             url=document.url,
             is_page=media_type_of(document.content_type) in HTML_TYPES,
             body=document.body,

@@ -23,6 +23,6 @@ COMMANDS = {
 }
 
 
-@click.group(cls=LazyGroup, found_at=COMMANDS)
+@click.group(cls=LazyGroup, locations=COMMANDS)
 def audit() -> None:
     """Check what the registry has put on record."""

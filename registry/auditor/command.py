@@ -57,9 +57,9 @@ def run_audit(
     try:
         return asyncio.run(run())
     except Findings as findings:
-        tell_findings(findings.findings, as_json=as_json)
+        print_findings(findings.findings, as_json=as_json)
     except RegistryError as refused:
-        tell_refused(refused, as_json=as_json)
+        print_refusals(refused, as_json=as_json)
     except LogUnreadable as unreadable:
         if as_json:
             print_json({"verified": None, "unreadable": str(unreadable)})
@@ -73,7 +73,7 @@ def shown(text: object) -> str:
     return escape(printable(text, MAX_LINE))
 
 
-def tell_findings(findings: list[Finding], *, as_json: bool) -> None:
+def print_findings(findings: list[Finding], *, as_json: bool) -> None:
     listed = [finding_members(finding) for finding in findings]
     if as_json:
         print_json({"verified": False, **listed[0], "findings": listed})
@@ -99,7 +99,7 @@ def finding_members(finding: Finding) -> dict[str, Any]:
     }
 
 
-def tell_refused(refused: RegistryError, *, as_json: bool) -> None:
+def print_refusals(refused: RegistryError, *, as_json: bool) -> None:
     problem = refused.problem
     if as_json:
         refusal = {"code": problem.code, "detail": problem.detail, "fix": problem.fix}

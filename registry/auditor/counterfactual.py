@@ -62,13 +62,13 @@ def counterfactual(
             filters=_filters(options["filters"]),
         )
         signature = base64url.encode(sign_inquiry(inquiry, signer.private))
-        return await client.ask_counterfactual({**inquiry.members, "sig": signature})
+        return await client.counterfactual({**inquiry.members, "sig": signature})
 
     answered = with_client(url, work)
     if as_json:
         print_json(answered)
     else:
-        _tell(answered)
+        _print_answer(answered)
     raise SystemExit(0 if answered["held"] else 1)
 
 
@@ -85,7 +85,7 @@ def _filters(pairs: tuple[str, ...]) -> dict[str, str | bool | int]:
     return filters
 
 
-def _tell(answered: Json) -> None:
+def _print_answer(answered: Json) -> None:
     word = "[green]held[/]" if answered["held"] else "[red]did not hold[/]"
     console.print(f"{answered['changes']}: {answered['expectation']}: {word}")
     console.print(

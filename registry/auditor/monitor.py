@@ -61,7 +61,7 @@ def monitor(
     async def work(source: LogSource) -> VerifiedLog:
         if host is not None:
             path = f"/v1/sites/{quote(host, safe='')}"
-            watcher.look_for("site", str((await source.ask(path))["id"]))
+            watcher.look_for("site", str((await source.get_json(path))["id"]))
         elif site is not None:
             watcher.look_for("site", site)
         else:

@@ -12,17 +12,17 @@ import msgspec
 
 from registry.auditor.command import (
     named_registry_option,
+    print_refusals,
     run_audit,
     shown,
     sole_registry,
-    tell_refused,
 )
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import open_entries
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
-from registry.client import KeptPromise
+from registry.client import PromiseLine
 from registry.errors import RegistryError
 from registry.records.evidence import (
     BEFORE,
@@ -86,7 +86,7 @@ def promises(
     address = sole_registry(url, named) or _registry_of(receipts)
 
     async def work(source: LogSource) -> list[dict[str, Any]]:
-        vkey = promise_key or str((await source.ask("/v1/log"))["promiseKey"])
+        vkey = promise_key or str((await source.get_json("/v1/log"))["promiseKey"])
         entries, note = await open_entries(source, options)
         log_key = format_vkey((await options.settle(source)).log_key)
         check = _Check(source, entries, note, log_key=log_key, promise_key=vkey)
@@ -121,7 +121,7 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
         parsed = parse_evidence(file.read_bytes())
         broken = verify_evidence(parsed, keys)
     except RegistryError as refused:
-        tell_refused(refused, as_json=as_json)
+        print_refusals(refused, as_json=as_json)
         raise SystemExit(1) from refused
     summary = {
         "broken": True,
@@ -198,7 +198,7 @@ class _Check:
         self._promise_key = promise_key
         self._now = datetime.now(UTC)
 
-    async def judge(self, receipt: KeptPromise, folder: Path) -> JudgedPromise:
+    async def judge(self, receipt: PromiseLine, folder: Path) -> JudgedPromise:
         """Raises: LogInvalid."""
         try:
             leaf = bytes.fromhex(receipt.leaf_hash)
@@ -235,7 +235,7 @@ class _Check:
         """Return the index that the registry names: it saves a search, and is not believed."""
         try:
             path = f"/v1/records/{quote(record_id, safe='')}"
-            index = (await self._source.ask(path)).get("leafIndex")
+            index = (await self._source.get_json(path)).get("leafIndex")
         except LogUnreadable:
             return None
         return index if isinstance(index, int) and self._is_there(index) else None
@@ -244,7 +244,7 @@ class _Check:
         return 0 <= index < self._entries.head.size
 
     async def _search(
-        self, leaf: bytes, promise: Promise, receipt: KeptPromise
+        self, leaf: bytes, promise: Promise, receipt: PromiseLine
     ) -> tuple[int | None, Evidence | None]:
         """Return the index of the leaf, or the evidence that it is not there in time."""
         number = await self._first_bundle(promise)
@@ -314,7 +314,7 @@ def _write(folder: Path, leaf: bytes, evidence: Evidence | None) -> Path:
     return file
 
 
-def _registry_of(receipts: list[KeptPromise]) -> str:
+def _registry_of(receipts: list[PromiseLine]) -> str:
     """Return the registry that gave all of them. Raises: click.UsageError."""
     registries = {receipt.registry for receipt in receipts}
     if len(registries) != 1:
@@ -323,11 +323,11 @@ def _registry_of(receipts: list[KeptPromise]) -> str:
     return registries.pop()
 
 
-def _lines(file: Path) -> list[KeptPromise]:
+def _lines(file: Path) -> list[PromiseLine]:
     receipts = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         try:
-            receipts.append(msgspec.json.decode(line, type=KeptPromise))
+            receipts.append(msgspec.json.decode(line, type=PromiseLine))
         except msgspec.MsgspecError as error:
             raise click.ClickException(f"line {number}: {error}") from error
     return receipts

@@ -8,9 +8,9 @@ import click
 
 from registry.auditor.command import (
     named_registry_option,
+    print_refusals,
     run_audit,
     sole_registry,
-    tell_refused,
 )
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
@@ -94,7 +94,7 @@ async def leaf_index_of(source: LogSource, subject: str) -> int:
     if subject.isdecimal() and len(subject) < 20:
         return int(subject)
     record_id = subject.partition(".")[0]
-    record = await source.ask(f"/v1/records/{quote(record_id, safe='')}")
+    record = await source.get_json(f"/v1/records/{quote(record_id, safe='')}")
     index = record.get("leafIndex")
     if type(index) is not int or index < 0:
         raise LogUnreadable(f"{subject} is not published yet; try again in a second")
@@ -179,7 +179,7 @@ def _check(
         if not has_leaf_hash(entry, expected_hash):
             raise Refused(LOG_ENTRY_OTHER, f"the record is not {expected_hash}")
     except RegistryError as refused:
-        tell_refused(refused, as_json=as_json)
+        print_refusals(refused, as_json=as_json)
         raise SystemExit(1) from refused
     return _summary(*verified, entry)
 

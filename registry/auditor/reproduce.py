@@ -117,12 +117,12 @@ def reproduce(
         if disclosures:
             held = _in_range(read_held(disclosures), first, last)
         else:
-            held = iter([await _ask(source, subjects[0])])
+            held = iter([await _fetch_record(source, subjects[0])])
         tally = OutcomeTally()
         for ranking in held:
             result = await again.compute(ranking, leaf_hash)
             tally.add(ranking, result, as_json=as_json)
-        return tally.tell(as_json=as_json)
+        return tally.print_outcome(as_json=as_json)
 
     raise SystemExit(run_audit(url, work, as_json=as_json))
 
@@ -162,7 +162,7 @@ class OutcomeTally:
         for line in result.missing:
             console.print(f"  not computed: {shown(line)}", soft_wrap=True)
 
-    def tell(self, *, as_json: bool) -> int:
+    def print_outcome(self, *, as_json: bool) -> int:
         """Print the summary; return the exit code."""
         if as_json:
             numbers = {"checked": self.checked, "mismatches": self.differing}
@@ -179,9 +179,9 @@ class OutcomeTally:
         return 0 if is_whole else EXIT_NOT_ALL_COMPUTED
 
 
-async def _ask(source: LogSource, ranking_id: str) -> Held:
+async def _fetch_record(source: LogSource, ranking_id: str) -> Held:
     """Raises: LogUnreadable."""
-    answer = await source.ask(f"/v1/rankings/{quote(ranking_id, safe='')}")
+    answer = await source.get_json(f"/v1/rankings/{quote(ranking_id, safe='')}")
     held = msgspec.convert(answer, Held)
     wanted, answered = (text.partition(".")[0] for text in (ranking_id, held.id))
     if answered != wanted:

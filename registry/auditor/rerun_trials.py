@@ -74,7 +74,7 @@ def trials(
         as_json=as_json,
     )
     tally.add(Held(id=rerun.day, leaf_index=None), rerun.outcome, as_json=as_json)
-    raise SystemExit(tally.tell(as_json=as_json))
+    raise SystemExit(tally.print_outcome(as_json=as_json))
 
 
 def _archived(folder: Path | None) -> Iterator[Held]:
@@ -97,7 +97,7 @@ def run_trials(shadow: Shadow, *, trials: int, seed: int) -> InvarianceResult:
             shadow,
             trials=trials,
             seed=seed,
-            tell=lambda done: progress.advance(task, done),
+            on_progress=lambda done: progress.advance(task, done),
         )
 
 

@@ -33,7 +33,7 @@ class LogSource(Protocol):
     async def fetch(self, path: str) -> bytes | None:
         """The bytes at a path of the log, None if not there. Raises: LogUnreadable."""
 
-    async def ask(self, path: str) -> Json:
+    async def get_json(self, path: str) -> Json:
         """Return what the registry itself says, unproven. Raises: LogUnreadable."""
 
     async def signed_file(self, path: str) -> tuple[bytes, bytes]:
@@ -62,7 +62,7 @@ class RemoteSource:
             await asyncio.sleep(pause_s)
         raise LogUnreadable(f"{self.place}: {cause}")
 
-    async def ask(self, path: str) -> Json:
+    async def get_json(self, path: str) -> Json:
         try:
             return await self.client.get(path)
         except CallFailed as error:
@@ -105,7 +105,7 @@ class FolderSource:
             raise LogUnreadable(f"{path} is too large for a log")
         return data
 
-    async def ask(self, path: str) -> Json:
+    async def get_json(self, path: str) -> Json:
         raise self._no_registry(path)
 
     async def signed_file(self, path: str) -> tuple[bytes, bytes]:

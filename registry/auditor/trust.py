@@ -76,7 +76,7 @@ def trust_options(command: F) -> F:
 
 async def _log_summary(source: LogSource) -> Json:
     try:
-        return await source.ask("/v1/log")
+        return await source.get_json("/v1/log")
     except LogUnreadable as unreadable:
         raise LogUnreadable(
             f"{unreadable}; give the log's verifier key with --key"

@@ -46,7 +46,7 @@ def verify(
     if as_json:
         print_json(log.summary())
     else:
-        tell_sound(log)
+        print_verified(log)
 
 
 async def follow(
@@ -69,7 +69,7 @@ async def verify_log(client: RegistryClient) -> VerifiedLog:
         return await follow(source, TrustOptions(), None)
 
 
-def tell_sound(log: VerifiedLog) -> None:
+def print_verified(log: VerifiedLog) -> None:
     size = log.checkpoint.size
     console.print(f"[green]The log is sound:[/] {size} entries")
     if log.first:

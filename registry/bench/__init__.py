@@ -24,7 +24,7 @@ COMMANDS = {
 }
 
 
-@click.group(cls=LazyGroup, found_at=COMMANDS)
+@click.group(cls=LazyGroup, locations=COMMANDS)
 def bench() -> None:
     """Measure; nothing but this machine is loaded."""
     exit_on_sigterm()

@@ -45,7 +45,7 @@ from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.terms import stem
 from registry.settings import Settings
 from registry.sites.identifier import format_site_id
-from registry.terminal.output import json_option, tell
+from registry.terminal.output import json_option, print_progress
 from registry.usecases.sites.list_site import stored_profiles
 
 PORT = 8192
@@ -100,7 +100,7 @@ class _Bench:
         with scratch_postgres(self.folder) as server:
             url = database_url(server)
             settings = replace(settings, database_url=url, workers=1)
-            prepared = await prepare(settings, self.sites, tell)
+            prepared = await prepare(settings, self.sites, print_progress)
             indexed = await build_index(settings)
             async with engine_at(url, pool=2) as owner, serving(settings):
                 figures = await self._measure(settings, owner, prepared)
@@ -152,9 +152,9 @@ class _Bench:
                 withdrawn = await tables.withdraw_part(
                     connection, part, WITHDRAWN_SHARE
                 )
-        tell(f"{withdrawn} sites are withdrawn")
+        print_progress(f"{withdrawn} sites are withdrawn")
         await indexer.until_new_base(REBUILD_TIMEOUT_S)
-        tell(f"a new base after {indexer.took_s[-1]:.1f} s")
+        print_progress(f"a new base after {indexer.took_s[-1]:.1f} s")
 
 
 @dataclass(slots=True)

@@ -245,7 +245,7 @@ def _document(member: Member) -> FetchedBody:
     resource = build_page(member) if document is None else json_resource(document)
     url = member.url if is_page else f"https://{member.host}{document_path(member)}"
     return FetchedBody(
-        asked_url=url,
+        requested_url=url,
         url=url,
         is_page=is_page,
         body=resource.body,

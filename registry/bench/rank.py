@@ -39,7 +39,7 @@ from registry.index.segments.levels import make_level
 from registry.index.segments.segment import Segment
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.terminal.output import json_option, tell
+from registry.terminal.output import json_option, print_progress
 
 CUT = 1_000
 WEIGHED = 500  # requests by which effective weights are measured
@@ -110,7 +110,7 @@ def rank(
     figures["build_cpu_s"] = round(bench.build_cpu_s, 1)
     weighed = bench.searches[:WEIGHED]
     figures |= effective_weights(bench.searcher, weighed, DEFAULT_POLICY)
-    tell(f"computing {verified} answers again, over all rows")
+    print_progress(f"computing {verified} answers again, over all rows")
     expected = recompute(bench.rows, bench.searches[:verified])
     figures |= _verified(bench, expected) | _cut(bench.rows, expected)
     figures |= _rivals(bench, rivals, min(sample, queries), expected)
@@ -146,7 +146,7 @@ def _prepare(sites: int, queries: int) -> _Bench:
     started = time.process_time()
     level = make_level(rows, DEFAULT_POLICY)
     build_cpu_s = time.process_time() - started
-    tell(f"built in {build_cpu_s:.1f} s of CPU")
+    print_progress(f"built in {build_cpu_s:.1f} s of CPU")
     searcher = kernel.bind([level.part])
     encoder = load_encoder(DEFAULT_POLICY)
     ordered = join([level.rows])
@@ -168,7 +168,7 @@ def _make_rows(registry: Registry, sites: int) -> Rows:
     for start in range(0, sites, step):
         stop = min(start + step, sites)
         parts.append(registry.rows(start, stop))
-        tell(f"{stop} sites made, {time.process_time():.0f} s of CPU")
+        print_progress(f"{stop} sites made, {time.process_time():.0f} s of CPU")
     return join(parts)
 
 
@@ -177,7 +177,7 @@ def _beside_tantivy(bench: _Bench, rivals: Sequence[str]) -> dict[str, Any]:
     searchers: list[Searcher] = [(top_k(bench.searcher), bench.searches)]
     with scratch_folder() as folder:
         if _is_chosen("tantivy", rivals, len(bench.rows)):
-            tell("tantivy: loading")
+            print_progress("tantivy: loading")
             rival = load_tantivy(folder, bench.rows, bench.registry.language)
             searchers.append((rival, bench.words))
         own, *others = milliseconds_in_turns(*searchers)
@@ -249,7 +249,7 @@ def _rivals(
 def _is_chosen(rival: str, chosen: Sequence[str], sites: int) -> bool:
     reason = _reason_to_skip(rival, chosen, sites)
     if reason:
-        tell(f"{rival}: skipped, {reason}")
+        print_progress(f"{rival}: skipped, {reason}")
     return reason is None
 
 
@@ -264,7 +264,7 @@ def _reason_to_skip(rival: str, chosen: Sequence[str], sites: int) -> str | None
 
 
 def _fts5(bench: _Bench, folder: Path, sample: int, _: Recomputed) -> dict[str, Any]:
-    tell("fts5: loading")
+    print_progress("fts5: loading")
     language = bench.registry.language
     spent = measure_fts5(folder, bench.rows, language, bench.words[:sample])
     return {"fts5_ms_mean": round(float(np.mean(spent)), 2)}
@@ -274,7 +274,7 @@ def _sql(
     bench: _Bench, folder: Path, sample: int, expected: Recomputed
 ) -> dict[str, Any]:
     searches = bench.searches[:sample]
-    measured = measure_sql(folder, bench.rows, searches, K, tell)
+    measured = measure_sql(folder, bench.rows, searches, K, print_progress)
     mismatches = sum(
         results != _results(standings, bench.rows)
         for results, standings in zip(

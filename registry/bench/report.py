@@ -43,7 +43,7 @@ from registry.ranking.policy import DEFAULT_POLICY
 from registry.reports.archive.reading import open_archive
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms, Window
-from registry.terminal.output import json_option, tell
+from registry.terminal.output import json_option, print_progress
 from registry.usecases.reports.archived_report import (
     report_of_archive,
     window_of_archive,
@@ -118,7 +118,7 @@ async def _fill(url: str, rankings: int, sites: int) -> None:
                 raise click.ClickException(f"the folder has {count} rankings")
             return
         ids = await fill_sites(engine, sites)
-        tell(f"filling in {rankings} rankings")
+        print_progress(f"filling in {rankings} rankings")
         await LogWindow(sites=ids, start=START, end=END).fill(engine, rankings)
 
 

@@ -30,7 +30,7 @@ from registry.reports.window.aggregate import aggregate_by_site
 from registry.reports.window.choices import rank_odds
 from registry.reports.window.classes import classify_declared
 from registry.reports.window.columns import Observed
-from registry.terminal.output import tell
+from registry.terminal.output import print_progress
 
 FAIR = (
     World(name="alike"),
@@ -95,7 +95,7 @@ def measure_worlds(reports: int) -> dict[str, Any]:
         tally = Tally()
         run_world(world, reports, tally)
         figures[world.name] = tally.figures()
-        tell(f"{world.name}: {figures[world.name]}")
+        print_progress(f"{world.name}: {figures[world.name]}")
     return figures
 
 

@@ -44,7 +44,7 @@ from registry.db.engine.engines import Engine, engine_at
 from registry.db.log import entries as log
 from registry.observability import configure_logging
 from registry.ranking.rank_score import SHOWN
-from registry.terminal.output import json_option, tell
+from registry.terminal.output import json_option, print_progress
 
 PORT = 8191
 CHECKED = 50
@@ -111,7 +111,7 @@ class _Bench:
         with scratch_postgres(self.folder) as server:
             url = database_url(server)
             settings = replace(settings, database_url=url)
-            prepared = await prepare(settings, self.sites, tell)
+            prepared = await prepare(settings, self.sites, print_progress)
             indexed = await build_index(settings)
             started = time.perf_counter()
             async with engine_at(url, pool=2) as owner, serving(settings):

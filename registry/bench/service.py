@@ -87,12 +87,14 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
             await running
 
 
-async def prepare(settings: Settings, sites: int, tell: Tell) -> PreparedService:
+async def prepare(
+    settings: Settings, sites: int, print_progress: Tell
+) -> PreparedService:
     """Fill the folder, unless it is filled already. Raises: OtherSites."""
     marker = settings.data / PREPARED
     async with engine_at(settings.database_url) as owner:
         await migrate(owner)
-        prepared = _read(marker) or await _make(settings, owner, sites, tell)
+        prepared = _read(marker) or await _make(settings, owner, sites, print_progress)
     if (prepared.sites, prepared.policy) != (sites, DEFAULT_POLICY.digest):
         raise OtherSites(prepared.sites)
     # Only a whole registry is marked: one that was broken off is made anew.
@@ -101,12 +103,12 @@ async def prepare(settings: Settings, sites: int, tell: Tell) -> PreparedService
 
 
 async def _make(
-    settings: Settings, owner: Engine, sites: int, tell: Tell
+    settings: Settings, owner: Engine, sites: int, print_progress: Tell
 ) -> PreparedService:
     if not settings.keys.exists():
         keyring.create_keyring(settings.keys, settings.log_origin)
     registry = make_registry()
-    await _fill(owner, registry, sites, tell)
+    await _fill(owner, registry, sites, print_progress)
     return PreparedService(sites, DEFAULT_POLICY.digest, _requests(registry, sites))
 
 
@@ -116,7 +118,9 @@ def _read(marker: Path) -> PreparedService | None:
     return msgspec.json.decode(marker.read_bytes(), type=PreparedService)
 
 
-async def _fill(owner: Engine, registry: Registry, sites: int, tell: Tell) -> None:
+async def _fill(
+    owner: Engine, registry: Registry, sites: int, print_progress: Tell
+) -> None:
     """Make a chunk while the one before it is written."""
     writer, started = EntryWriter(registry.language), time.perf_counter()
 
@@ -133,7 +137,7 @@ async def _fill(owner: Engine, registry: Registry, sites: int, tell: Tell) -> No
                 making = asyncio.create_task(asyncio.to_thread(make, first + CHUNK))
             await copy_sites(connection, stored, utc_now())
             spent = time.perf_counter() - started
-            tell(f"{first + len(stored)} sites made in {spent:.0f} s")
+            print_progress(f"{first + len(stored)} sites made in {spent:.0f} s")
     async with owner.begin() as connection:
         await analyze_sites(connection)
 

@@ -39,7 +39,7 @@ COMMANDS = {
     "archives": "registry.cli.reports.archiving:archives",
     "invariance": "registry.cli.reports.invariance:invariance",
     "moderate": "registry.cli.service.moderating:moderate_site",
-    "lookalikes": "registry.cli.service.moderating:tell_lookalikes",
+    "lookalikes": "registry.cli.service.moderating:list_lookalikes",
     "bench": "registry.bench:bench",
     "doctor": "registry.cli.service.doctor:doctor",
     "db": "registry.cli.service.preparing:db",
@@ -47,7 +47,7 @@ COMMANDS = {
 }
 
 
-@click.group(cls=LazyGroup, found_at=COMMANDS)
+@click.group(cls=LazyGroup, locations=COMMANDS)
 @click.version_option(package_name="fair-registry")
 def main() -> None:
     """A discovery registry for sites that AI agents can use, ranked fairly."""

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from registry.auditor.follow_log import VerifiedLog
 from registry.auditor.verify import verify_log
-from registry.cli.reports.reporting import tell_report
+from registry.cli.reports.reporting import print_report
 from registry.cli.searching import render_result
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.serve import running_service, until_ready
@@ -240,8 +240,8 @@ class Demo:
         await asyncio.sleep(INDEX_PAUSE_S)
         answers = []
         for request in (*SHOWN, NONSENSE):
-            answer = await self._ask(client, request)
-            self._tell_answer(request, answer)
+            answer = await self._search_once(client, request)
+            self._print_answer(request, answer)
             answers.append(answer)
             if request is OWN:
                 hosts = [result["site"]["host"] for result in answer["results"]]
@@ -250,14 +250,16 @@ class Demo:
             self._fail("nonsense was answered with a site")
         return answers[0]
 
-    async def _ask(self, client: RegistryClient, request: Request) -> dict[str, Any]:
+    async def _search_once(
+        self, client: RegistryClient, request: Request
+    ) -> dict[str, Any]:
         answer = await client.search(limit=3, **request)
         self._outcome.searches += 1
         if request is not NONSENSE and not answer["results"]:
             self._fail(f"nothing was found for {request}")
         return answer
 
-    def _tell_answer(self, query: dict[str, Any], answer: dict[str, Any]) -> None:
+    def _print_answer(self, query: dict[str, Any], answer: dict[str, Any]) -> None:
         where = " ".join(str(value) for name, value in query.items() if name != "q")
         self._output.print(
             f"\n  [bold]“{query['q']}”[/] {f'from {where}' if where else ''}"
@@ -286,17 +288,17 @@ class Demo:
         public_half = ranking_id.partition(".")[0]
         await self._expect_refusal(client, public_half, site["id"], "by another")
         self._outcome.selections += 1
-        await self._ask_and_choose(client)
+        await self._send_week(client)
 
-    async def _ask_and_choose(self, client: RegistryClient) -> None:
+    async def _send_week(self, client: RegistryClient) -> None:
         """Send enough requests and choices for a report."""
         slots = asyncio.Semaphore(AT_ONCE)
         with self._progress() as progress:
             bar = progress.add_task("  a week of agents' requests", total=len(WEEK))
 
-            async def ask_and_choose(position: int, request: Request) -> None:
+            async def search_and_select(position: int, request: Request) -> None:
                 async with slots:
-                    answer = await self._ask(client, request)
+                    answer = await self._search_once(client, request)
                     results = answer["results"]
                     taken = choose(position, len(results))
                     site_id = None if taken is None else results[taken]["site"]["id"]
@@ -305,7 +307,7 @@ class Demo:
                 progress.advance(bar)
 
             await asyncio.gather(
-                *(ask_and_choose(*numbered) for numbered in enumerate(WEEK))
+                *(search_and_select(*numbered) for numbered in enumerate(WEEK))
             )
         self._output.print(
             f"  {self._outcome.searches} requests answered, "
@@ -325,7 +327,7 @@ class Demo:
     async def _pull_report(self, client: RegistryClient) -> None:
         self._heading("5. An auditor pulls the fairness report and verifies the log")
         report = await client.get("/v1/reports/fairness")
-        tell_report(report, self._output)
+        print_report(report, self._output)
         counts = report["counts"]
         self._outcome.report = {
             "rankings": counts["rankings"] + counts["emptyRankings"],

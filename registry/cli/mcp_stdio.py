@@ -15,7 +15,7 @@ import click
 import httpx
 import msgspec
 
-from registry.terminal.as_operator import asks_as_operator, auth_of
+from registry.terminal.as_operator import auth_of, operator_options
 from registry.terminal.output import errors, registry_option
 
 MAX_LINE_BYTES = 65_536
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 @click.command("mcp")
-@asks_as_operator
+@operator_options
 @registry_option
 def serve_stdio(api_key: str | None, key: Path | None, url: str) -> None:
     """Serve a registry's MCP tools over standard input and output."""

@@ -9,7 +9,7 @@ import click
 from registry.client import RegistryClient
 from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
-from registry.terminal.as_operator import asks_as_operator, auth_of
+from registry.terminal.as_operator import auth_of, operator_options
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
 from registry.terminal.output import (
     console,
@@ -115,7 +115,7 @@ def close(key: Path, operator_id: str | None, url: str, *, as_json: bool) -> Non
 # An id may begin with a hyphen.
 @operator.command(context_settings={"ignore_unknown_options": True})
 @click.argument("operator_id", metavar="[ID]", default="self")
-@asks_as_operator
+@operator_options
 @registry_option
 @json_option
 def show(

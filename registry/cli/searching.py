@@ -10,7 +10,7 @@ import msgspec
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import SHOWN
-from registry.terminal.as_operator import asks_as_operator, auth_of
+from registry.terminal.as_operator import auth_of, operator_options
 from registry.terminal.output import (
     console,
     json_option,
@@ -29,7 +29,7 @@ from registry.terminal.styled import RenderableType, Table
 @click.option("--lon", type=float)
 @click.option("--category")
 @click.option("--limit", type=int, default=5, show_default=True)
-@asks_as_operator
+@operator_options
 @registry_option
 @json_option
 def search(
@@ -49,9 +49,9 @@ def search(
         return
     for result in answer["results"]:
         console.print(render_result(result))
-    tell_receipt(answer)
+    print_receipt(answer)
     for hint in answer["hints"]:
-        tell_hint(hint)
+        print_hint(hint)
     for near in answer.get("near", ()):
         offers = f": {', '.join(near['words'])}" if near["words"] else ""
         console.print(f"nearest: {near['category']} ({near['sites']} sites){offers}")
@@ -82,7 +82,7 @@ def render_result(result: dict[str, Any]) -> RenderableType:
     return table
 
 
-def tell_hint(hint: dict[str, Any]) -> None:
+def print_hint(hint: dict[str, Any]) -> None:
     """Print the options that ask from a city that the words name."""
     options = f"--city {shlex.quote(hint['city'])} --country {hint['country']}"
     sentence = (
@@ -92,7 +92,7 @@ def tell_hint(hint: dict[str, Any]) -> None:
     console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
-def tell_receipt(answer: dict[str, Any]) -> None:
+def print_receipt(answer: dict[str, Any]) -> None:
     ranking = answer["ranking"]
     if not answer["results"]:
         console.print("No listed site does this.")

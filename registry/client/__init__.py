@@ -23,7 +23,7 @@ from registry.client.failures import (
     TooManyCalls,
 )
 from registry.client.identified import ApiKeyAuth, SigningAuth
-from registry.client.kept_promises import KeptPromise, keep_promise
+from registry.client.promise_file import PromiseLine, keep_promise
 from registry.client.results import (
     Json,
     ProvenInclusion,
@@ -57,10 +57,10 @@ __all__ = [
     "DocumentUnreachable",
     "DownloadedDocument",
     "Json",
-    "KeptPromise",
     "NotAdmitted",
     "NotListed",
     "ProblemAnswered",
+    "PromiseLine",
     "ProofFailed",
     "ProvenInclusion",
     "RankedResult",

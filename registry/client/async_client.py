@@ -15,7 +15,7 @@ import msgspec
 from registry.client.api_call import ApiCall, RetryRule, post_jose, post_json
 from registry.client.calling import ApiConnection
 from registry.client.failures import ProblemAnswered
-from registry.client.kept_promises import keep_promise
+from registry.client.promise_file import keep_promise
 from registry.client.results import (
     ChallengeGiven,
     Json,

@@ -18,7 +18,7 @@ from registry.client.api_call import (
 )
 from registry.client.calling import ApiConnection
 from registry.client.failures import AnswerInvalid
-from registry.client.kept_promises import keep_promise
+from registry.client.promise_file import keep_promise
 from registry.client.results import Json
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 from registry.tlog.follow import MAX_RESPONSE_BYTES
@@ -110,7 +110,7 @@ class RegistryClient(ApiConnection):
         """Submit an auditor's attestation."""
         return await self._post("/v1/attestations", signed)
 
-    async def ask_counterfactual(self, signed: Json) -> Json:
+    async def counterfactual(self, signed: Json) -> Json:
         """Ask an auditor's counterfactual question, which is not put on record."""
         return await self._post("/v1/counterfactual", signed)
 

@@ -70,7 +70,7 @@ V1 = _without_options(
             attestations.attest,
             changes.get_changes,
             changes.watch_changes,
-            counterfactuals.ask_counterfactual,
+            counterfactuals.answer_counterfactual,
             exposure_routes.get_exposure,
             exposure_routes.get_own_exposure,
             exposure_routes.list_exposure,

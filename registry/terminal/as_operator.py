@@ -13,7 +13,7 @@ from registry.terminal.key_files import load_key
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
 
-def asks_as_operator(command: AnyCommand) -> AnyCommand:
+def operator_options(command: AnyCommand) -> AnyCommand:
     """Options of a command that may ask as an operator; see `auth_of`."""
     for option in (
         click.option(

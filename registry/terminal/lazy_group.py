@@ -32,22 +32,22 @@ def _absent(name: str) -> click.Command:
 
 
 class LazyGroup(click.Group):
-    """found_at: of each command, by its name, "module:attribute"."""
+    """locations: of each command, by its name, "module:attribute"."""
 
     def __init__(
-        self, *args: Any, found_at: Mapping[str, str] | None = None, **kwargs: Any
+        self, *args: Any, locations: Mapping[str, str] | None = None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._found_at = dict(found_at or {})
+        self._locations = dict(locations or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *self._found_at})
+        return sorted({*super().list_commands(ctx), *self._locations})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Raises: ImportError if the table is wrong."""
-        if cmd_name not in self._found_at:
+        if cmd_name not in self._locations:
             return super().get_command(ctx, cmd_name)
-        module, _, attribute = self._found_at[cmd_name].partition(":")
+        module, _, attribute = self._locations[cmd_name].partition(":")
         try:
             command: click.Command = getattr(import_module(module), attribute)
         except ModuleNotFoundError as missing:

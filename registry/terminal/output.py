@@ -54,7 +54,7 @@ def with_client(
     try:
         return asyncio.run(run())
     except ProblemAnswered as answered:
-        tell_problem(answered.problem)
+        print_problem(answered.problem)
     except httpx.TransportError as error:
         errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
     except AnswerInvalid as invalid:
@@ -73,7 +73,7 @@ def url_of(error: httpx.TransportError) -> str:
         return "The registry"
 
 
-def tell_problem(problem: dict[str, Any]) -> None:
+def print_problem(problem: dict[str, Any]) -> None:
     errors.print(
         f"[red]{problem.get('code')}[/]: {problem.get('detail')}", soft_wrap=True
     )
@@ -83,9 +83,9 @@ def tell_problem(problem: dict[str, Any]) -> None:
         errors.print(f"  {fix}", soft_wrap=True)
 
 
-def tell(what: str) -> None:
+def print_progress(line: str) -> None:
     """Print progress beside the result, on standard error."""
-    errors.print(what, highlight=False)
+    errors.print(line, highlight=False)
 
 
 def print_json(value: object) -> None:

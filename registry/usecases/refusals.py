@@ -97,11 +97,6 @@ REFRESH_TOO_OFTEN = ProblemType(
     "Send the next one after the seconds that Retry-After names; one crawl sees all "
     "that changed until then.",
 )
-RANKING_ERASED = ProblemType(
-    "ranking_erased",
-    "What the ranking held is erased, so nothing can be chosen from it any more",
-    "Search again, and report the choice from the new answer.",
-)
 SELECTION_LATE = ProblemType(
     "selection_late",
     "The ranking is more than a week old",
@@ -237,8 +232,8 @@ COUNTERFACTUAL_BUSY = ProblemType(
 )
 RANKING_ERASED = ProblemType(
     "ranking_erased",
-    "What was asked for this ranking is erased",
-    "Ask with a query of your own, or name a ranking that is not erased.",
+    "What was asked for this ranking, and what was answered, is erased",
+    "Search again and use the new answer; a counterfactual may bring a query instead.",
 )
 MONTH_INVALID = ProblemType(
     "month_invalid",

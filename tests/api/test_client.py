@@ -8,9 +8,9 @@ import pytest
 from registry.client import (
     AsyncClient,
     Client,
-    KeptPromise,
     NotListed,
     ProblemAnswered,
+    PromiseLine,
     ProofFailed,
 )
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
@@ -64,7 +64,7 @@ def test_a_choice_is_reported_proven_and_kept(
             proven = client.verify(receipt)
             assert 0 <= proven.leaf_index < proven.tree_size
     lines = file.read_bytes().splitlines()
-    lines_read = [msgspec.json.decode(line, type=KeptPromise) for line in lines]
+    lines_read = [msgspec.json.decode(line, type=PromiseLine) for line in lines]
     assert [row.id for row in lines_read] == [answer.ranking.public_id, chosen.id]
     assert "." not in lines_read[0].id
 

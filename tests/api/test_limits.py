@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from registry.errors import RateLimited, RegistryError, Unauthorized, Unavailable
 from registry.interfaces.http.bucket_table import BucketTable, Quota
 from registry.interfaces.http.client_networks import networks_of
-from registry.interfaces.http.credentials import Call, admit_asker
+from registry.interfaces.http.credentials import Call, admit_caller
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.limits import (
     HOLD_UP_S,
@@ -179,7 +179,7 @@ async def application(limits: Limits) -> AsyncIterator[AsyncTestClient[Litestar]
 
     @get("/search")
     async def search(request: Call) -> None:
-        await admit_asker(request, app.state.services, Kind.SEARCH)
+        await admit_caller(request, app.state.services, Kind.SEARCH)
 
     class Operators:
         async def of_api_key(self, api_key: str) -> str:

@@ -38,7 +38,7 @@ def test_a_code_means_one_thing() -> None:
 
 def test_every_kind_is_in_the_catalogue() -> None:
     missing = {name for name, kind in DECLARED if kind.code not in PROBLEM_TYPES}
-    assert missing == set(), "add the module to registry.interfaces.web.pages"
+    assert missing == set(), "add the module to registry.interfaces.web.catalogue"
     assert {kind.code for _, kind in DECLARED} == PROBLEM_TYPES.keys()
 
 

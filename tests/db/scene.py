@@ -177,7 +177,7 @@ def body_of(
     """content: bytes as they are, anything else as JSON."""
     url = f"https://{host.name}{path}"
     return FetchedBody(
-        asked_url=url,
+        requested_url=url,
         url=url,
         is_page=is_page,
         body=content if isinstance(content, bytes) else json.dumps(content).encode(),

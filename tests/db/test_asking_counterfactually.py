@@ -19,7 +19,10 @@ from registry.records.counterfactual import Inquiry
 from registry.reports.invariance import PERTURBATION
 from registry.sites.entry import SiteEntry
 from registry.sites.identifier import format_site_id
-from registry.usecases.reports.ask_counterfactual import Counterfactual, Counterfactuals
+from registry.usecases.reports.answer_counterfactual import (
+    Counterfactual,
+    Counterfactuals,
+)
 from registry.usecases.reports.shadow_index import JOINS
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.sites.list_site import Lister

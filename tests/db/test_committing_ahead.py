@@ -17,7 +17,7 @@ from registry.records.seed import verify_reveal
 from registry.tlog.edge import TreeEdge
 from registry.tlog.note import NoteAlgorithm, Signer
 from registry.usecases.log.commit_ahead import commit_ahead
-from registry.usecases.log.policy_history import tell_history
+from registry.usecases.log.policy_history import trace_policies
 from registry.usecases.log.sequence import Sequencer, load_edge
 from registry.usecases.search.todays_seed import SeedReader
 from tests.db.scene import NOON, Scene
@@ -91,7 +91,7 @@ async def test_policy_is_logged_again_when_other_code_ranks_by_it(scene: Scene) 
     assert {record["policy"] for record in logged} == {DEFAULT_POLICY.digest}
     assert await other.find(TODAY)
     async with scene.api.connect() as connection:
-        history = tell_history(await policies.logged_policies(connection))
+        history = trace_policies(await policies.logged_policies(connection))
     assert [policy.code_digest for policy in history] == [OTHER_CODE, CODE]
 
 

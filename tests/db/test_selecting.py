@@ -16,7 +16,7 @@ from registry.records.promise import verify_promise
 from registry.records.record import parse_record
 from registry.sites.identifier import format_site_id
 from registry.usecases.log.promiser import Promised, Promiser
-from registry.usecases.search.receipts import is_asker, make_receipt, record_id_of
+from registry.usecases.search.receipts import holds_receipt, make_receipt, record_id_of
 from registry.usecases.search.select import Selection, select_site
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
@@ -175,7 +175,7 @@ async def test_only_the_asker_can_report(
 async def test_secret_of_one_ranking_does_not_fit_another(scene: Scene) -> None:
     mine, other = await ask(scene), await ask(scene)
     mixed = f"{record_id_of(other)}.{mine.partition('.')[2]}"
-    assert not is_asker(KEY, mixed)
+    assert not holds_receipt(KEY, mixed)
     with pytest.raises(Forbidden):
         await select(scene, mixed, FIRST)
 

@@ -6,7 +6,7 @@ import msgspec
 from registry.auditor.command import named_registry_option, run_audit, shown
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.profiles.committed import LATEST, Committed
-from registry.auditor.profiles.made_again import MadeAgain
+from registry.auditor.profiles.recomputed_profiles import RecomputedProfiles
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import parse_site_id
@@ -31,45 +31,45 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
     Exit code 1 if the index has another, 3 if it can't be made.
     """
 
-    async def work(source: LogSource) -> tuple[Committed, MadeAgain]:
-        committed = await Committed.ask(source, generation)
+    async def work(source: LogSource) -> tuple[Committed, RecomputedProfiles]:
+        committed = await Committed.fetch(source, generation)
         checks = ProfileChecks(source, Gazetteer.load(), 0)
         maker = checks.maker(committed.roots.policy)
         if maker is None:
             raise click.ClickException("the generation's policy is of another release")
         return committed, await maker.make(committed, [await _site_of(source, host)])
 
-    committed, remade = run_audit(named or DEFAULT_URL, work, as_json=as_json)
+    committed, recomputed = run_audit(named or DEFAULT_URL, work, as_json=as_json)
     if as_json:
         print_json(
             {
                 "host": host,
                 "generation": committed.name,
                 "sites": committed.site_count,
-                "same": bool(remade.profiles),
-                "differences": remade.differences,
-                "notChecked": remade.missing,
+                "same": bool(recomputed.profiles),
+                "differences": recomputed.differences,
+                "notChecked": recomputed.missing,
                 "places": [
                     msgspec.to_builtins(
                         {"place": own.place, "placeMove": own.place_move}
                     )
-                    for own in remade.materials.values()
+                    for own in recomputed.materials.values()
                 ],
             }
         )
     else:
-        word = "[green]the same[/]" if remade.profiles else "[red]not the same[/]"
-        word = "not made" if remade.missing else word
+        word = "[green]the same[/]" if recomputed.profiles else "[red]not the same[/]"
+        word = "not made" if recomputed.missing else word
         console.print(f"{shown(host)} in {committed.name}: {word}", soft_wrap=True)
-        for line in (*remade.differences, *remade.missing):
+        for line in (*recomputed.differences, *recomputed.missing):
             console.print(f"  {shown(line)}", soft_wrap=True)
-    if remade.differences or remade.missing:
-        raise SystemExit(1 if remade.differences else EXIT_NOT_COMPUTED)
+    if recomputed.differences or recomputed.missing:
+        raise SystemExit(1 if recomputed.differences else EXIT_NOT_COMPUTED)
 
 
 async def _site_of(source: LogSource, host: str) -> int:
     """Raises: LogUnreadable."""
-    entry = await source.ask(f"/v1/sites/{host}")
+    entry = await source.get_json(f"/v1/sites/{host}")
     try:
         return parse_site_id(str(entry.get("id")))
     except ValueError as error:

@@ -11,7 +11,7 @@ from registry.auditor.profiles.answer_check import (
     ProvenProfiles,
 )
 from registry.auditor.profiles.committed import Committed
-from registry.auditor.profiles.made_again import PAUSE_S, ProfileMaker
+from registry.auditor.profiles.recomputed_profiles import PAUSE_S, ProfileMaker
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.errors import RegistryError
 from registry.index.columns.hashes import hash_word
@@ -49,7 +49,7 @@ class ProfileChecks:
         except (msgspec.ValidationError, ValueError) as error:
             return _differs(f"a disclosure: {error}")
         try:
-            committed = await Committed.ask(self.source, str(members["snap"]))
+            committed = await Committed.fetch(self.source, str(members["snap"]))
             return await self._checked(answer, committed, maker)
         except LogUnreadable as unreadable:
             return _nothing(str(unreadable))
@@ -61,12 +61,12 @@ class ProfileChecks:
     ) -> Recomputation:
         await committed.fetch_words(map(hash_word, answer.terms))
         drawn = await committed.draw_sites(self.sample)
-        remade = await maker.make(committed, [*answer.site_ids, *drawn])
+        recomputed = await maker.make(committed, [*answer.site_ids, *drawn])
         check = AnswerCheck(
             answer,
             ProvenProfiles(
                 policy=maker.policy,
-                profiles=remade.profiles,
+                profiles=recomputed.profiles,
                 drawn=drawn,
                 sites=committed.site_count,
                 counts=committed.counts,
@@ -81,13 +81,13 @@ class ProfileChecks:
             check.eligible,
         )
         differing = [difference for test in tests for difference in test()]
-        own = sum(site_id in remade.profiles for site_id in drawn)
+        own = sum(site_id in recomputed.profiles for site_id in drawn)
         few = f"{own} of them drawn from {committed.site_count}"
-        profiles = f"profiles of {len(remade.profiles)} sites, {few}"
+        profiles = f"profiles of {len(recomputed.profiles)} sites, {few}"
         return Recomputation(
             checked=(profiles, "words", "factors", "publishers", "eligible sites"),
-            differences=(*remade.differences, *differing),
-            missing=tuple(f"a profile: {reason}" for reason in remade.missing),
+            differences=(*recomputed.differences, *differing),
+            missing=tuple(f"a profile: {reason}" for reason in recomputed.missing),
         )
 
     def maker(self, digest: str) -> ProfileMaker | None:

@@ -48,9 +48,9 @@ class Committed:
     _places: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    async def ask(cls, source: LogSource, name: str) -> "Committed":
+    async def fetch(cls, source: LogSource, name: str) -> "Committed":
         """name: or LATEST. Raises: LogUnreadable; Refused where it is another one."""
-        answer = await _ask(source, name, {})
+        answer = await _fetch_buckets(source, name, {})
         roots = GenerationRoots(
             policy=answer.policy, sites=_node(answer.sites), words=_node(answer.words)
         )
@@ -91,7 +91,7 @@ class Committed:
         for first in range(0, len(every), AT_ONCE):
             some = every[first : first + AT_ONCE]
             wanted = {name: ",".join(map(str, some))}
-            answer = await _ask(self.source, self.name, wanted)
+            answer = await _fetch_buckets(self.source, self.name, wanted)
             for bucket in answer.site_buckets:
                 self._add_sites(bucket)
             for bucket in answer.word_buckets:
@@ -124,9 +124,11 @@ def _node(text: str) -> bytes:
         raise Refused(PROOF_INVALID, f"a node: {error}") from error
 
 
-async def _ask(source: LogSource, name: str, wanted: Mapping[str, str]) -> _Answer:
+async def _fetch_buckets(
+    source: LogSource, name: str, wanted: Mapping[str, str]
+) -> _Answer:
     query = "&".join(f"{key}={value}" for key, value in wanted.items())
-    answer: Any = await source.ask(f"/v1/generations/{name}?{query}")
+    answer: Any = await source.get_json(f"/v1/generations/{name}?{query}")
     try:
         return msgspec.convert(answer, _Answer)
     except (msgspec.ValidationError, ValueError) as error:

@@ -13,7 +13,7 @@ from registry.auditor.command import registry_options, run_audit, shown
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import leaf_index_of, open_entries
-from registry.auditor.reports.report_signature import ask_promise_key, key_of_promises
+from registry.auditor.reports.report_signature import fetch_promise_key, key_of_promises
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import Refused
@@ -71,7 +71,7 @@ def exposure(
     days = [first + DAY * number for number in range((last - first).days + 1)]
 
     async def work(source: LogSource) -> tuple[Sum, Mapping[str, str]]:
-        key = key_of_promises(promise_key or await ask_promise_key(source))
+        key = key_of_promises(promise_key or await fetch_promise_key(source))
         entries, _ = await open_entries(source, TrustOptions(**trust))
         record_ids = await _record_ids(source, first)
         added = Sum()
@@ -101,7 +101,7 @@ class Sum:
     days: int = 0
     rankings: int = 0
     erased: int = 0
-    untold_days: int = 0
+    withheld_days: int = 0
     sites: dict[str, Counter[str]] = field(default_factory=dict)
     withheld: Counter[str] = field(default_factory=Counter)
     variance: Counter[str] = field(default_factory=Counter)
@@ -110,7 +110,7 @@ class Sum:
         self.days += 1
         self.rankings += table.rankings
         self.erased += table.erased
-        self.untold_days += not table.sites and table.others.appearances is None
+        self.withheld_days += not table.sites and table.others.appearances is None
         for row in table.sites:
             counts = self.sites.setdefault(row.site, Counter())
             counts["appearances"] += row.appearances
@@ -158,7 +158,7 @@ class Sum:
             "days": self.days,
             "rankings": self.rankings,
             "erased": self.erased,
-            "untoldDays": self.untold_days,
+            "untoldDays": self.withheld_days,
             "told": self.totals(),
             "withheld": dict(self.withheld),
             "attentionDeviation": round(sqrt(self.variance.total())),
@@ -171,7 +171,7 @@ async def _record_ids(source: LogSource, first: date) -> dict[date, str]:
     record_ids: dict[date, str] = {}
     path, cursor = f"/v1/exposure?limit={PAGE}", ""
     while not record_ids or (cursor and first < min(record_ids)):
-        page = await source.ask(path + (f"&cursor={cursor}" if cursor else ""))
+        page = await source.get_json(path + (f"&cursor={cursor}" if cursor else ""))
         rows = {date.fromisoformat(row["day"]): row["recordId"] for row in page["days"]}
         if rows.keys() <= record_ids.keys():
             break
@@ -211,7 +211,7 @@ async def _labels(source: LogSource, by: str, at: datetime) -> dict[str, str]:
     after: str | None = ""
     while after is not None:
         behind = f"&after={after}" if after else ""
-        page = await source.ask(f"/v1/labels?at={format_instant(at)}{behind}")
+        page = await source.get_json(f"/v1/labels?at={format_instant(at)}{behind}")
         labels |= {row["site"]: row[by] or "unknown" for row in page["sites"]}
         after = page["nextAfter"]
     return labels
@@ -225,8 +225,8 @@ def _show(added: Sum, classes: Mapping[str, Sequence[float]]) -> None:
     )
     for line in _lines(listed, withheld):
         console.print(f"  {line}")
-    if added.untold_days:
-        console.print(f"  {added.untold_days} days had too few rankings for a row")
+    if added.withheld_days:
+        console.print(f"  {added.withheld_days} days had too few rankings for a row")
     for row in added.members()["sites"][:MAX_SHOWN]:
         site, attention = shown(row["site"]), row["attention"] / UNIT
         console.print(

@@ -28,7 +28,7 @@ MOST = 100
 VISIT_S = 600
 """Seconds between the fetch of a document and its listing, at most."""
 
-UNTOLD_SITE = "its labels and category are unproven: the archive lacks"
+UNDECLARED_SITE = "its labels and category are unproven: the archive lacks"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class DeclaredAgreement:
                 self._hold(row, left.pop(row.site_id), own)
         for site_id, site in left.items():
             if site_id in self._newest or site.registered_at or site.category:
-                self._lack(site_id, f"{UNTOLD_SITE} what it declared")
+                self._lack(site_id, f"{UNDECLARED_SITE} what it declared")
             self._newest.pop(site_id, None)
         for site_id, logged in self._newest.items():
             if str(logged[0]["t"]) < format_minute(self.end):
@@ -112,7 +112,7 @@ class DeclaredAgreement:
         token = (row.statement or "").encode()
         if not logged or not token:
             lacking = "its statement" if logged else "a record of its registration"
-            self._lack(row.site_id, f"{UNTOLD_SITE} {lacking}")
+            self._lack(row.site_id, f"{UNDECLARED_SITE} {lacking}")
             return None
         if all(digest_of(token) != members["jws"] for members in logged):
             self._differ(row.site_id, "its statement is not the newest in the log")
@@ -123,7 +123,7 @@ class DeclaredAgreement:
             verify_jws(jws, keys[jws.kid])
             return parse_statement(jws.payload, test_hosts=True)
         except KeyError as unknown:
-            self._lack(row.site_id, f"{UNTOLD_SITE} the key {unknown}")
+            self._lack(row.site_id, f"{UNDECLARED_SITE} the key {unknown}")
         except RegistryError as refused:
             self._differ(row.site_id, f"its statement: {refused}")
         return None

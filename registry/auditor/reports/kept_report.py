@@ -71,7 +71,7 @@ async def _record_id(source: LogSource, month: str) -> str:
     path = f"/v1/reports?limit={PAGE}"
     cursor = ""
     while True:
-        page = await source.ask(path + (f"&cursor={cursor}" if cursor else ""))
+        page = await source.get_json(path + (f"&cursor={cursor}" if cursor else ""))
         for report in page["reports"]:
             if report["month"] == month:
                 return str(report["recordId"])

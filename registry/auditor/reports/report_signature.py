@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from registry.auditor.command import registry_options, run_audit, tell_refused
+from registry.auditor.command import print_refusals, registry_options, run_audit
 from registry.auditor.source import LogSource
 from registry.errors import RegistryError
 from registry.identity.keys.public_keys import PublicKey
@@ -44,13 +44,13 @@ def report_signature(
 ) -> None:
     """Check that FILE is a fairness report as the registry signed it."""
     token, body = read_signed(file, signature)
-    vkey = promise_key or run_audit(url, ask_promise_key, as_json=as_json)
+    vkey = promise_key or run_audit(url, fetch_promise_key, as_json=as_json)
     try:
         public = key_of_promises(vkey)
         typ = LABELS_TYP if labels else REPORT_TYP
         verify_detached(token, body, public, typ=typ)
     except RegistryError as refused:
-        tell_refused(refused, as_json=as_json)
+        print_refusals(refused, as_json=as_json)
         raise SystemExit(1) from refused
     if as_json:
         print_json({"verified": True, "file": str(file), "kid": public.kid})
@@ -76,6 +76,6 @@ def key_of_promises(vkey: str) -> PublicKey:
     return PublicKey(alg="Ed25519", raw=parse_vkey(vkey).public)
 
 
-async def ask_promise_key(source: LogSource) -> str:
+async def fetch_promise_key(source: LogSource) -> str:
     """Return the key of promises as a verifier key. Raises: LogUnreadable."""
-    return str((await source.ask("/v1/log"))["promiseKey"])
+    return str((await source.get_json("/v1/log"))["promiseKey"])

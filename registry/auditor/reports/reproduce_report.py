@@ -19,7 +19,7 @@ from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
 from registry.auditor.reports.report_signature import (
     READABLE,
-    ask_promise_key,
+    fetch_promise_key,
     key_of_promises,
     read_signed,
 )
@@ -116,24 +116,24 @@ def reproduce_report(
 
     async def work(source: LogSource) -> Reproduction:
         token, body = read_signed(file, signature)
-        key = key_of_promises(promise_key or await ask_promise_key(source))
+        key = key_of_promises(promise_key or await fetch_promise_key(source))
         verify_detached(token, body, key, typ=REPORT_TYP)
         cited = parse_report(body)
         archive = open_archive(folder, key)
         cited.check_window(window_of_archive(archive))
         settled = await TrustOptions(**trust).settle(source)
-        kept_digest = KeptDigest(cited.terms, digest_of(body))
+        stored_digest = StoredDigest(cited.terms, digest_of(body))
         held = await hold_against_log(
-            source, settled, archive, auditors=auditors, watch=kept_digest.visit
+            source, settled, archive, auditors=auditors, watch=stored_digest.visit
         )
         _check_policy(cited, held)
-        return _compute(archive, cited, held, kept_digest)
+        return _compute(archive, cited, held, stored_digest)
 
     with _impossible():
         reproduction = run_audit(url, work, as_json=as_json)
     if attest_as:
         _attest(url, reproduction, signer_of(auditor_key, attest_as))
-    reproduction.tell(as_json=as_json)
+    reproduction.print_outcome(as_json=as_json)
     raise SystemExit(reproduction.exit_code)
 
 
@@ -158,7 +158,7 @@ def _impossible() -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class KeptDigest:
+class StoredDigest:
     """Digest of the kept report of all of this window, held against this file.
 
     digest: of the file. leaf: of the record, None where there is none.
@@ -185,14 +185,14 @@ class Reproduction:
     """held: against the log. failure: why nothing was computed."""
 
     held: HeldArchive
-    kept_digest: KeptDigest
+    stored_digest: StoredDigest
     figures: int
     differing: list[Figure]
     failure: str = ""
 
     @property
     def is_same(self) -> bool:
-        unlike = self.held.differences or self.kept_digest.is_other
+        unlike = self.held.differences or self.stored_digest.is_other
         return not (unlike or self.differing or self.failure)
 
     @property
@@ -205,17 +205,17 @@ class Reproduction:
         """Return what an auditor may attest to: of the whole log that he has read."""
         rankings = self.held.counts["rankings"]
         unlike = len(self.held.differences) + len(self.differing)
-        unlike += self.kept_digest.is_other or bool(self.failure)
+        unlike += self.stored_digest.is_other or bool(self.failure)
         return Rescoring(
             auditor=format_vkey(signer.verifier_key),
             first_index=0,
             last_index=self.held.rankings.size - 1,
             checked_count=rankings,
             mismatch_count=min(unlike, rankings),
-            report=self.kept_digest.digest,
+            report=self.stored_digest.digest,
         )
 
-    def tell(self, *, as_json: bool) -> None:
+    def print_outcome(self, *, as_json: bool) -> None:
         counts = {**self.held.counts, "figures": self.figures}
         auditors = dict(sorted(self.held.labels.auditors.items()))
         if as_json:
@@ -228,9 +228,9 @@ class Reproduction:
                     "differing": [_members(figure) for figure in self.differing],
                     "notChecked": self.held.declared.missing,
                     "failure": self.failure,
-                    "keptAtLeaf": self.kept_digest.leaf,
-                    "isTheKeptOne": self.kept_digest.leaf is not None
-                    and not self.kept_digest.is_other,
+                    "keptAtLeaf": self.stored_digest.leaf,
+                    "isTheKeptOne": self.stored_digest.leaf is not None
+                    and not self.stored_digest.is_other,
                     "notProven": NOT_PROVEN,
                 }
             )
@@ -242,11 +242,13 @@ class Reproduction:
         for figure in self.differing[:MAX_SHOWN]:
             line = f"{figure.path} is {figure.computed}, the report tells {figure.reported}"
             console.print(f"[red]differs:[/] {shown(line)}", soft_wrap=True)
-        if self.kept_digest.leaf is not None:
+        if self.stored_digest.leaf is not None:
             word = (
-                "[red]another report[/]" if self.kept_digest.is_other else "this report"
+                "[red]another report[/]"
+                if self.stored_digest.is_other
+                else "this report"
             )
-            console.print(f"kept on record at entry {self.kept_digest.leaf}: {word}")
+            console.print(f"kept on record at entry {self.stored_digest.leaf}: {word}")
         if self.failure:
             console.print(f"[red]not computed:[/] {shown(self.failure)}")
         for auditor, number in auditors.items():
@@ -260,12 +262,12 @@ class Reproduction:
 def _check_policy(cited: CitedReport, held: HeldArchive) -> None:
     digest = cited.algorithm.policy_digest
     if digest not in held.conduct.policies:
-        told_of = f"the policy {digest} of the report is not logged"
-        held.rankings.differences.append(told_of)
+        difference = f"the policy {digest} of the report is not logged"
+        held.rankings.differences.append(difference)
 
 
 def _compute(
-    archive: Archive, cited: CitedReport, held: HeldArchive, kept_digest: KeptDigest
+    archive: Archive, cited: CitedReport, held: HeldArchive, stored_digest: StoredDigest
 ) -> Reproduction:
     """Raises: RegistryError, where the archive is as the log says and yet unreadable."""
     try:
@@ -275,7 +277,7 @@ def _compute(
             raise
         return Reproduction(
             held=held,
-            kept_digest=kept_digest,
+            stored_digest=stored_digest,
             figures=0,
             differing=[],
             failure=str(refused),
@@ -284,7 +286,7 @@ def _compute(
     figures = list(figures_of(cited.members, computed))
     return Reproduction(
         held=held,
-        kept_digest=kept_digest,
+        stored_digest=stored_digest,
         figures=len(figures),
         differing=[figure for figure in figures if figure.differs],
     )

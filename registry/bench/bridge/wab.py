@@ -31,7 +31,7 @@ from registry.interfaces.http.bucket_table import Quota
 from registry.interfaces.http.limits import HOLD_UP_S, LIMITS, Kind
 from registry.interfaces.wab.dispatcher import TIMEOUT_S
 from registry.observability import configure_logging
-from registry.terminal.output import json_option, tell
+from registry.terminal.output import json_option, print_progress
 
 PORT = 8193
 FLOOD_CLIENTS = 4
@@ -138,7 +138,7 @@ class _Bench:
         verify_port_is_free(settings.host, settings.port)
         with scratch_postgres(self.folder) as server:
             settings = replace(settings, database_url=database_url(server))
-            prepared = await prepare(settings, self.sites, tell)
+            prepared = await prepare(settings, self.sites, print_progress)
             await build_index(settings)
             requests = [words for words, _ in prepared.requests[:1_000]]
             async with (

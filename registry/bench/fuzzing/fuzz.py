@@ -28,7 +28,7 @@ from registry.cli.service.ports import verify_port_is_free
 from registry.interfaces.web.openapi import openapi_document
 from registry.observability import configure_logging
 from registry.settings import Settings
-from registry.terminal.output import json_option, tell
+from registry.terminal.output import json_option, print_progress
 
 PORT, SITES = 8194, 2_000
 PATIENCE_S = 60.0
@@ -121,7 +121,7 @@ class _Fuzz:
         verify_port_is_free(settings.host, settings.port)
         with scratch_postgres(self.folder) as server:
             settings = replace(settings, database_url=database_url(server))
-            await prepare(settings, SITES, tell)
+            await prepare(settings, SITES, print_progress)
             await build_index(settings)
             async with serving(settings):
                 return await self._send_all(settings.origin)

@@ -37,7 +37,7 @@ from registry.index.segments.segment_file import (
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL, Policy
 from registry.ranking.relevance import idf_milli
-from registry.terminal.output import tell
+from registry.terminal.output import print_progress
 
 K = 20
 SEGMENT_SITES = 1_000_000  # whole chunks; a segment holds less than 2^24
@@ -100,7 +100,9 @@ def _write_segments(folder: Path, sites: int, queries: int) -> float:
         spent += time.process_time() - started
         file = segment_arrays(level.part.segment, level.rows.bodies.runs)
         write_file(folder / SEGMENTS.replace("*", f"{number:04}"), file)
-        tell(f"{start + len(rows)} sites made, {time.process_time():.0f} s of CPU")
+        print_progress(
+            f"{start + len(rows)} sites made, {time.process_time():.0f} s of CPU"
+        )
     return spent
 
 

@@ -109,10 +109,10 @@ def measure_sql(
     rows: Rows,
     searches: Sequence[ScoringParameters],
     k: int,
-    tell: Callable[[str], None],
+    print_progress: Callable[[str], None],
 ) -> SqlFigures:
     with scratch_postgres(folder, _DATABASE) as server:
-        return asyncio.run(_measure(server, rows, searches, k, tell))
+        return asyncio.run(_measure(server, rows, searches, k, print_progress))
 
 
 async def _measure(
@@ -120,17 +120,17 @@ async def _measure(
     rows: Rows,
     searches: Sequence[ScoringParameters],
     k: int,
-    tell: Callable[[str], None],
+    print_progress: Callable[[str], None],
 ) -> SqlFigures:
     async with _connection(server.url(_DATABASE)) as connection:
         await connection.execute(_TABLES)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, len(rows))
             await _load(connection, rows, slice(start, stop))
-            tell(f"sql: {stop} sites loaded")
+            print_progress(f"sql: {stop} sites loaded")
         await connection.execute(_INDEXES)
         await connection.execute("VACUUM ANALYZE")
-        tell("sql: indexed")
+        print_progress("sql: indexed")
         parameters = [_parameters(search) for search in searches]
         await connection.fetch(_SEARCH, *parameters[0])
         wall_ms, results = [], []

@@ -47,7 +47,7 @@ from registry.observability import configure_logging
 from registry.process import raise_file_limit
 from registry.settings import Settings
 from registry.strict_json import JsonValue
-from registry.terminal.output import json_option, tell
+from registry.terminal.output import json_option, print_progress
 from registry.tlog.note import NoteAlgorithm, VerifierKey, format_vkey
 
 PORT = 8193
@@ -132,7 +132,7 @@ async def _measure(
     if set(chosen or ASKING) & set(ASKING):
         with scratch_postgres(folder) as server:
             settings_here = replace(settings, database_url=database_url(server))
-            prepared = await prepare(settings_here, sites, tell)
+            prepared = await prepare(settings_here, sites, print_progress)
             await build_index(settings_here)
             async with serving(settings_here):
                 keys = [await _register(settings, key), await _register(settings, None)]

@@ -92,7 +92,7 @@ def lint(
     elif as_json:
         print_json(msgspec.to_builtins(view_report(report)))
     else:
-        _print_report(report, document, is_told=bool(url) or "://" in document)
+        _print_report(report, document, has_url=bool(url) or "://" in document)
     _exit_by(report, is_strict=strict, is_silent=as_json)
 
 
@@ -140,8 +140,8 @@ def _advising(*, allow_loopback: bool) -> Callable[..., Report] | None:
 # --- telling --------------------------------------------------------------------------
 
 
-def _print_report(report: Report, shown_as: str, *, is_told: bool) -> None:
-    """is_told: where it lies or will lie."""
+def _print_report(report: Report, shown_as: str, *, has_url: bool) -> None:
+    """has_url: where it lies or will lie."""
     verdict = "points on" if report.points_on else report.conformance
     document = report.document
     about = (
@@ -151,7 +151,7 @@ def _print_report(report: Report, shown_as: str, *, is_told: bool) -> None:
         f"[{_COLOURS[verdict]}]{verdict}[/]  {escape(shown_as)}  [dim]{about}[/]",
         soft_wrap=True,
     )
-    if (document or report.links) and not is_told:
+    if (document or report.links) and not has_url:
         console.print(
             f"  [dim]read as if it lay at {escape(report.url)}; --url says where it "
             "will[/]",

@@ -29,7 +29,7 @@ def write_new(stated: Mapping[str, str], *, allow_loopback: bool) -> None:
     if sys.stdin.isatty() and not all(
         answers[question.name] or question.is_optional for question in QUESTIONS
     ):
-        answers = _ask(answers, allow_loopback=allow_loopback)
+        answers = _prompt_missing(answers, allow_loopback=allow_loopback)
     outcome = write_first_document(answers, allow_loopback=allow_loopback)
     if not isinstance(outcome, Repaired):
         raise click.UsageError(_explain(outcome.missing))
@@ -69,16 +69,16 @@ def _line(deviation: Deviation, question: OwnerQuestion | None) -> str:
     return f"  {option}: {deviation.detail}. {deviation.fix}"
 
 
-def _ask(answers: dict[str, str], *, allow_loopback: bool) -> dict[str, str]:
+def _prompt_missing(answers: dict[str, str], *, allow_loopback: bool) -> dict[str, str]:
     """Ask for what no option has answered, each until the answer will do."""
     return {
         question.name: answers[question.name]
-        or _ask_one(question, allow_loopback=allow_loopback)
+        or _prompt(question, allow_loopback=allow_loopback)
         for question in QUESTIONS
     }
 
 
-def _ask_one(question: OwnerQuestion, *, allow_loopback: bool) -> str:
+def _prompt(question: OwnerQuestion, *, allow_loopback: bool) -> str:
     text = f"{question.text} (e.g. {question.example})"
     while True:
         answer = str(click.prompt(text, default="", show_default=False, err=True))

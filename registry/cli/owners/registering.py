@@ -22,8 +22,8 @@ from registry.terminal.output import (
     errors,
     json_option,
     print_json,
+    print_problem,
     registry_option,
-    tell_problem,
     with_client,
 )
 
@@ -229,7 +229,7 @@ def host_name(host: str) -> str:
 def _print_registration(registration: dict[str, Any], url: str) -> None:
     console.print(f"{registration['host']}: [bold]{registration['status']}[/]")
     for problem in registration["problems"]:
-        tell_problem(problem)
+        print_problem(problem)
     if registration["status"] == "verifying":
         status_url = url.rstrip("/") + registration["statusUrl"]
         sentence = (

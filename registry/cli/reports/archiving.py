@@ -132,7 +132,7 @@ async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Man
             )
         async with engine.connect() as connection:
             manifest = await write_archive(
-                connection, window, folder, key, tell=_print_count
+                connection, window, folder, key, on_progress=_print_count
             )
         async with engine.begin() as connection:
             await made_archives.finish_archive(connection, number, datetime.now(UTC))

@@ -21,7 +21,7 @@ from registry.reports.model import FairnessReport
 from registry.reports.render.json_object import format_json
 from registry.reports.render.report_files import FORMAT, Form
 from registry.reports.report_terms import Algorithm, Terms
-from registry.terminal.as_operator import asks_as_operator, auth_of
+from registry.terminal.as_operator import auth_of, operator_options
 from registry.terminal.output import (
     console,
     json_option,
@@ -69,7 +69,7 @@ from registry.usecases.reports.archived_report import (
     help="With a key: the report over all, made anew and before those who have none.",
 )
 @by_month
-@asks_as_operator
+@operator_options
 @registry_option
 @json_option
 def report(  # noqa: PLR0917 — one for each option
@@ -101,7 +101,7 @@ def report(  # noqa: PLR0917 — one for each option
         if form or file:
             _hand_out(_spell(fairness_report, form or "json", data), file)
         else:
-            _print_kept(
+            _print_members(
                 msgspec.json.decode(format_json(fairness_report)), as_json=as_json
             )
         return
@@ -113,17 +113,17 @@ def report(  # noqa: PLR0917 — one for each option
         _hand_out(signed_file, file)
         return
     members = with_client(url, lambda client: client.get(path, params), auth)
-    _print_kept(members, as_json=as_json)
+    _print_members(members, as_json=as_json)
 
 
-def _print_kept(members: dict[str, Any], *, as_json: bool) -> None:
+def _print_members(members: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(members)
     else:
-        tell_report(members, console)
+        print_report(members, console)
 
 
-def tell_report(members: dict[str, Any], output: Console) -> None:
+def print_report(members: dict[str, Any], output: Console) -> None:
     window = members["terms"]["window"]
     output.print(f"  Fairness report, {window['startAt']} to {window['endAt']}")
     for finding in members["findings"]:

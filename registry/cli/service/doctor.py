@@ -36,7 +36,7 @@ from registry.usecases.log.sequence import LogDamaged, load_edge
 
 OLDEST_POSTGRES = 15
 CLOCK_TOLERANCE = timedelta(seconds=2)
-ASK_TIMEOUT_S = 10.0
+REQUEST_TIMEOUT_S = 10.0
 
 State = Literal["good", "advice", "act"]
 _COLOURS: dict[State, str] = {"good": "green", "advice": "yellow", "act": "red"}
@@ -127,7 +127,9 @@ def _examine_port(settings: Settings) -> Finding:
 
 def _examine_registry_at(where: str) -> Finding:
     with suppress(httpx.HTTPError, AttributeError, KeyError, ValueError):
-        answer = httpx.get(f"http://{where}/health/ready", timeout=ASK_TIMEOUT_S).json()
+        answer = httpx.get(
+            f"http://{where}/health/ready", timeout=REQUEST_TIMEOUT_S
+        ).json()
         if answer.get("status") == "ready":
             return Finding("port", "good", f"a registry that is ready runs at {where}")
         return Finding("port", "act", str(answer["detail"]), str(answer["fix"]))

@@ -64,7 +64,7 @@ async def _moderate(
 
 @click.command(name="lookalikes")
 @json_option
-def tell_lookalikes(*, as_json: bool) -> None:
+def list_lookalikes(*, as_json: bool) -> None:
     """Domains that look like one registered before, for a person to look at.
 
     Such names are legal, and most are honest: nothing follows from it by itself.

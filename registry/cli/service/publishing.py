@@ -15,7 +15,7 @@ from registry.terminal.output import (
     errors,
     json_option,
     print_json,
-    tell_problem,
+    print_problem,
 )
 from registry.tlog.note import parse_vkey
 from registry.usecases.log.log_folder import FolderBusy
@@ -61,7 +61,7 @@ def publish(
     try:
         summary = asyncio.run(_publish(folder, source, vkey, quick=quick))
     except RegistryError as refused:
-        tell_problem({"code": refused.code, "detail": refused.problem.detail})
+        print_problem({"code": refused.code, "detail": refused.problem.detail})
         raise SystemExit(1) from refused
     except (LogUnreadable, FolderBusy) as stopped:
         errors.print(f"[red]{stopped}[/]", soft_wrap=True)
@@ -90,7 +90,7 @@ async def _publish(
     async with open_source(url) as source:
         former: list[str] = []
         if vkey is None:
-            log: dict[str, Any] = await source.ask("/v1/log")
+            log: dict[str, Any] = await source.get_json("/v1/log")
             vkey, former = log["verifierKey"], log["formerKeys"]
         with Progress(*columns, console=errors, transient=True) as progress:
             task = progress.add_task("entries", total=None)
@@ -100,7 +100,7 @@ async def _publish(
                 parse_vkey(vkey),
                 former_keys=[parse_vkey(former_key) for former_key in former],
                 quick=quick,
-                tell=lambda done, size: progress.update(
+                on_progress=lambda done, size: progress.update(
                     task, completed=done, total=size
                 ),
             )

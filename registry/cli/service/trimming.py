@@ -54,7 +54,7 @@ def trim_database(months: int, data: Path | None, *, as_json: bool) -> None:
             }
         )
         return
-    _tell(trimmed)
+    _print_trimmed(trimmed)
 
 
 async def _trim(url: str, months: int, filed: FiledLog | None) -> Trimmed:
@@ -65,7 +65,7 @@ async def _trim(url: str, months: int, filed: FiledLog | None) -> Trimmed:
         return await trim(connection, months, datetime.now(UTC), filed)
 
 
-def _tell(trimmed: Trimmed) -> None:
+def _print_trimmed(trimmed: Trimmed) -> None:
     for month in trimmed.months:
         console.print(f"{month:%Y-%m} was dropped")
     for month in trimmed.waiting:

@@ -110,7 +110,7 @@ async def _log_of(state: WitnessState, named: str) -> WitnessedLog:
     known = next((log for log in state.logs.values() if named == log.url), None)
     if is_url and known is not None:
         return known
-    key = _parse(await _ask(named) if is_url else named)
+    key = _parse(await _fetch_vkey(named) if is_url else named)
     log = state.logs.get(key.name, WitnessedLog(keys=[]))
     vkey = format_vkey(key)
     if is_url and log.keys and vkey not in log.keys:
@@ -122,10 +122,10 @@ async def _log_of(state: WitnessState, named: str) -> WitnessedLog:
     return msgspec.structs.replace(log, keys=keys, url=named if is_url else log.url)
 
 
-async def _ask(url: str) -> str:
+async def _fetch_vkey(url: str) -> str:
     try:
         async with open_source(url) as source:
-            return str((await source.ask("/v1/log")).get("verifierKey"))
+            return str((await source.get_json("/v1/log")).get("verifierKey"))
     except LogUnreadable as unreadable:
         raise click.ClickException(str(unreadable)) from unreadable
 

@@ -35,7 +35,7 @@ from registry.interfaces.ard.ard_query import (
     search_query,
 )
 from registry.interfaces.http.conditional import Conditional
-from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
@@ -130,7 +130,7 @@ async def search_entries(
 
     The answer is on record like any other.
     """
-    operator = await admit_asker(request, services, Kind.SEARCH)
+    operator = await admit_caller(request, services, Kind.SEARCH)
     referrals = () if data.federation == "referrals" else None
     with pointing_into_body():
         artifact, filters = read_filter(data.query.filter)
@@ -162,7 +162,7 @@ async def explore(
     data: JSONBody[ArdExplore], request: Call, services: Injected
 ) -> FacetsView:
     """Counts show no site, so nothing of them is on record."""
-    await admit_asker(request, services, Kind.SEARCH)
+    await admit_caller(request, services, Kind.SEARCH)
     fields = [facet.field for facet in data.result_type.facets]
     with pointing_into_body():
         _verify_fields(fields)

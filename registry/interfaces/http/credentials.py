@@ -25,7 +25,7 @@ Call = Request[Any, Any, Any]
 _SIGNATURE_FIELDS = ("signature-input", "signature", "content-digest")
 
 
-async def asking_operator(request: Call, services: Services) -> str | None:
+async def identify_operator(request: Call, services: Services) -> str | None:
     """The operator's id, or None. Raises: Unauthorized."""
     given = request.headers.getall("authorization", [])
     signature_input = ", ".join(request.headers.getall("signature-input", []))
@@ -40,13 +40,13 @@ async def asking_operator(request: Call, services: Services) -> str | None:
     return await services.operators.of_api_key(parse_bearer(given[0]))
 
 
-async def admit_asker(request: Call, services: Services, kind: Kind) -> str | None:
+async def admit_caller(request: Call, services: Services, kind: Kind) -> str | None:
     """Count the request; return the operator's id, or None.
 
     Raises: Unauthorized, RateLimited, Unavailable.
     """
     try:
-        operator = await asking_operator(request, services)
+        operator = await identify_operator(request, services)
     except Unauthorized:
         await services.limits.admit(
             request.scope, kind
@@ -61,9 +61,9 @@ async def require_operator(
 ) -> str:
     """The operator's id. kind: of what is counted. Raises: Unauthorized, RateLimited."""
     operator = (
-        await admit_asker(request, services, kind)
+        await admit_caller(request, services, kind)
         if kind
-        else await asking_operator(request, services)
+        else await identify_operator(request, services)
     )
     if operator is None:
         raise Unauthorized(CREDENTIALS_MISSING)

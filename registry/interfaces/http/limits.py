@@ -2,7 +2,7 @@
 
 `Limits.allow(scope, kind, account)` decides for any way into the registry, and costs some
 15 µs: a plain ASGI application sends its `headers` and, if there is one, its `refusal`
-as a problem, after `await Limits.hold_up()`; handlers of Litestar call `Limits.admit` (or `credentials.admit_asker`,
+as a problem, after `await Limits.hold_up()`; handlers of Litestar call `Limits.admit` (or `credentials.admit_caller`,
 which also says who asks), guards are `limit_writes` and `limit_accounts`.
 
 docs/limits.md explains the table; the header fields are those of

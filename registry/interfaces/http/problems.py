@@ -49,7 +49,7 @@ _OF_STATUS: Mapping[int, ProblemType] = {
 }
 
 _TURNED_AWAY = (refusals.ANONYMOUS_TURNED_AWAY, refusals.STREAMS_TAKEN)
-_UNTOLD = {kind.code for kind in (*_TURNED_AWAY, LINTS_BUSY, REPORTS_BUSY)}
+_EXPECTED = {kind.code for kind in (*_TURNED_AWAY, LINTS_BUSY, REPORTS_BUSY)}
 """Strangers can have these as often as they like: metrics count them, the log doesn't."""
 
 _BODY_UNREAD = frozenset({408, 413, 415})
@@ -124,7 +124,7 @@ def on_registry_error(_: AnyRequest, error: RegistryError) -> ProblemResponse:
         headers["Retry-After"] = str(error.retry_after_s)
     if status == HTTPStatus.UNAUTHORIZED:  # RFC 9110, section 11.6.1
         headers["WWW-Authenticate"] = "Bearer"
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in _UNTOLD:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in _EXPECTED:
         logger.warning("request_turned_away", code=error.code)
     return problem_response(error.problem, status, others=error.causes, headers=headers)
 

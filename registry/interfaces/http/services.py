@@ -18,7 +18,7 @@ from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
-from registry.usecases.reports.ask_counterfactual import Counterfactuals
+from registry.usecases.reports.answer_counterfactual import Counterfactuals
 from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.sites.lint import Linter

@@ -17,7 +17,7 @@ from registry.formats.invocations import invocations_of, shorten
 from registry.formats.rate_limits import declared_limits
 from registry.formats.untrusted_text import NOTICE, neutralise_all
 from registry.interfaces.http import refusals
-from registry.interfaces.http.credentials import Call, admit_asker
+from registry.interfaces.http.credentials import Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.services import Services
@@ -125,7 +125,7 @@ async def _search(caller: Caller, arguments: Json) -> Json:
 async def _select(caller: Caller, arguments: Json) -> Json:
     selection = convert_body(arguments, SelectionRequest)
     request, services = caller
-    operator = await admit_asker(request, services, Kind.SELECTION)
+    operator = await admit_caller(request, services, Kind.SELECTION)
     view = await save_selection(services, selection, operator)
     promised: Json = msgspec.to_builtins(view)
     return promised

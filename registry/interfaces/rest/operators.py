@@ -24,9 +24,9 @@ from registry.interfaces.rest.registration.jose import JoseOperation, read_state
 from registry.interfaces.rest.reports.reports import (
     REPORT_RESPONSE,
     SIGNED,
-    AskedForm,
     Category,
     End,
+    FormParameter,
     Start,
     hand_out_report,
     parse_ends,
@@ -187,14 +187,14 @@ async def get_own_report(
     start: Start = None,
     end: End = None,
     category: Category = None,
-    form: AskedForm = None,
+    form: FormParameter = None,
 ) -> Response[bytes]:
     """Signed by the registry, so that the operator can publish it as it is."""
     operator_id = await require_operator(request, services, Kind.REPORT)
     return await hand_out_report(
         request,
         services,
-        asker=operator_id,
+        caller=operator_id,
         between=parse_ends(start, end),
         operator=operator_id,
         category=category,

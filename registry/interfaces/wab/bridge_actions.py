@@ -20,7 +20,7 @@ from registry.interfaces.rest.registration.registrations import (
     save_challenge,
 )
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
-from registry.interfaces.rest.search.search import answer_as_asked
+from registry.interfaces.rest.search.search import search_and_pick
 from registry.interfaces.rest.search.selections import SelectionRequest, save_selection
 from registry.interfaces.rest.sites.lint import lint_as
 from registry.interfaces.rest.sites.sites import find_registered, show_entry
@@ -31,7 +31,7 @@ Text = Annotated[str, msgspec.Meta(max_length=253)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class ActionCaller:
     """The agent that an action is for. operator: id, None of an anonymous one."""
 
     services: Services
@@ -43,7 +43,7 @@ class Asker:
 class BridgeAction:
     """kind: of the limit that counts it beside the message's own."""
 
-    run: Callable[[Asker, Json], Awaitable[Any]]
+    run: Callable[[ActionCaller, Json], Awaitable[Any]]
     kind: Kind | None = None
 
 
@@ -63,37 +63,37 @@ class LintArguments(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     content_type: Annotated[str, msgspec.Meta(max_length=100)] = "application/json"
 
 
-async def _search(asker: Asker, data: Json) -> Any:
+async def _search(caller: ActionCaller, data: Json) -> Any:
     query = convert_body({"detail": "brief", **data}, SearchQuery)
     with pointing_into_body():
-        answer = await answer_as_asked(asker.services, query, asker.operator)
+        answer = await search_and_pick(caller.services, query, caller.operator)
     return {"notice": NOTICE, **neutralise_all(msgspec.to_builtins(answer))}
 
 
-async def _get_site(asker: Asker, data: Json) -> Any:
-    host, services = convert_body(data, HostArguments).host, asker.services
+async def _get_site(caller: ActionCaller, data: Json) -> Any:
+    host, services = convert_body(data, HostArguments).host, caller.services
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         view = msgspec.to_builtins(await show_entry(connection, services, entry))
     return {"notice": NOTICE, **neutralise_all(view)}
 
 
-async def _explain(asker: Asker, data: Json) -> Any:
+async def _explain(caller: ActionCaller, data: Json) -> Any:
     ranking_id = convert_body(data, RankingArguments).ranking_id
-    explained = await explain_ranking(asker.services, ranking_id)
+    explained = await explain_ranking(caller.services, ranking_id)
     return {"notice": NOTICE, **neutralise_all(explained)}
 
 
-async def _select(asker: Asker, data: Json) -> Any:
+async def _select(caller: ActionCaller, data: Json) -> Any:
     selection = convert_body(data, SelectionRequest)
-    return await save_selection(asker.services, selection, asker.operator)
+    return await save_selection(caller.services, selection, caller.operator)
 
 
-async def _register(asker: Asker, data: Json) -> Any:
+async def _register(caller: ActionCaller, data: Json) -> Any:
     """Guide: the statement that follows is signed, and goes to /v1/registrations."""
-    origin = asker.services.origin
+    origin = caller.services.origin
     challenge = await save_challenge(
-        asker.services, convert_body(data, ChallengeRequest)
+        caller.services, convert_body(data, ChallengeRequest)
     )
     return {
         **msgspec.to_builtins(challenge),
@@ -106,7 +106,7 @@ async def _register(asker: Asker, data: Json) -> Any:
     }
 
 
-async def _lint(asker: Asker, data: Json) -> Any:
+async def _lint(caller: ActionCaller, data: Json) -> Any:
     arguments = convert_body(data, LintArguments)
     document, url = arguments.document, arguments.url or None
     body = (
@@ -115,7 +115,7 @@ async def _lint(asker: Asker, data: Json) -> Any:
         else msgspec.json.encode(document)
     )
     report = await lint_as(
-        asker.services, body, url, arguments.content_type, pointer="/url"
+        caller.services, body, url, arguments.content_type, pointer="/url"
     )
     return neutralise_all(msgspec.to_builtins(report))
 

@@ -15,7 +15,7 @@ from registry.interfaces.discovery.own_site import NAME, SUMMARY
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.strict import convert_body
 from registry.interfaces.wab.agent_exchange import Exchange
-from registry.interfaces.wab.bridge_actions import ACTIONS, Asker, BridgeAction
+from registry.interfaces.wab.bridge_actions import ACTIONS, ActionCaller, BridgeAction
 from registry.interfaces.wab.bridge_command import Json, read_action
 from registry.interfaces.wab.bridge_document import (
     bridge_document,
@@ -170,12 +170,12 @@ def _instant(at: datetime) -> str:
 async def _execute(exchange: Exchange) -> Any:
     name, data = read_action(exchange.command.params)
     action = find_action(name)
-    asker = Asker(
+    caller = ActionCaller(
         services=exchange.services,
         scope=exchange.agent.scope,
         operator=exchange.operator,
     )
-    return await action.run(asker, data)
+    return await action.run(caller, data)
 
 
 def find_action(name: str) -> BridgeAction:

@@ -18,7 +18,7 @@ import structlog
 
 RETENTION = timedelta(days=30)
 DAY_BYTES = 32 << 20
-_SPEAKING_OF_NOTHING = re.compile(
+_OPAQUE_ID = re.compile(
     r"([A-Za-z]{1,8}[_-])?[0-9]{1,20}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
 
@@ -69,7 +69,7 @@ class CommandLog:
     def name_command(self, command_id: Any) -> str:
         """Return the id where it can't hold words, else its keyed hash."""
         text = str(command_id)
-        if _SPEAKING_OF_NOTHING.fullmatch(text):
+        if _OPAQUE_ID.fullmatch(text):
             return text
         return f"hmac:{self.pseudonym(text)}"
 

@@ -94,7 +94,7 @@ async def erase_ranking(
         earlier = await erasures.find_erasure(connection, index)
     if earlier is None:
         raise LookupError(f"the erasure of {index} was saved and is not there")
-    return await _tell(connection, index, earlier, promiser)
+    return await _erased_by(connection, index, earlier, promiser)
 
 
 async def erase_expired(engine: Engine, keep: timedelta, ids: IdSource) -> int:
@@ -250,7 +250,7 @@ async def _save_range(
     )
 
 
-async def _tell(
+async def _erased_by(
     connection: Connection, index: int, erasure: StoredErasure, promiser: Promiser
 ) -> Erased:
     logged = await log.find_record(connection, erasure.record_id)

@@ -36,7 +36,7 @@ class PolicyEpoch:
     changes: tuple[Change, ...]
 
 
-def tell_history(policies: Sequence[LoggedPolicy]) -> list[PolicyEpoch]:
+def trace_policies(policies: Sequence[LoggedPolicy]) -> list[PolicyEpoch]:
     """policies: in the order of the log. The newest comes first."""
     constants: list[Constants] = [
         msgspec.json.decode(logged.body) for logged in policies

@@ -40,7 +40,7 @@ CHECKPOINT = "checkpoint"
 
 Fetch = Callable[[str], Awaitable[bytes | None]]
 """The bytes at a path below the log's prefix; None where there is nothing."""
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Callback of progress: entries in the folder, entries of the tree."""
 
 
@@ -61,7 +61,7 @@ async def publish_files(
     *,
     former_keys: Sequence[VerifierKey] = (),
     quick: bool = False,
-    tell: Tell = lambda _done, _size: None,
+    on_progress: OnProgress = lambda _done, _size: None,
 ) -> Published:
     """Bring the folder to the log's newest checkpoint.
 
@@ -74,7 +74,7 @@ async def publish_files(
     with log_folder.locked():
         before = _previous(log_folder, (log_key, *former_keys))
         return await _publish(
-            log_folder, fetch, log_key, before, quick=quick, tell=tell
+            log_folder, fetch, log_key, before, quick=quick, on_progress=on_progress
         )
 
 
@@ -85,7 +85,7 @@ async def _publish(
     before: Checkpoint | None,
     *,
     quick: bool,
-    tell: Tell,
+    on_progress: OnProgress,
 ) -> Published:
     note = await fetch(CHECKPOINT)
     if note is None:
@@ -96,7 +96,7 @@ async def _publish(
         log_folder=log_folder,
         fetch=fetch,
         before=before,
-        tell=tell,
+        on_progress=on_progress,
         summary=Published(entries=head.size),
     )
     edge = await growth.run(
@@ -127,7 +127,7 @@ class _Growth:
     log_folder: LogFolder
     fetch: Fetch
     before: Checkpoint | None
-    tell: Tell
+    on_progress: OnProgress
     summary: Published
     trusts_folder: bool = True
     edge: TreeEdge = field(default_factory=TreeEdge)
@@ -139,7 +139,7 @@ class _Growth:
             leaves = await self._shelve(bundle)
             self._verify_passes_by(leaves)
             self._append(bundle, leaves)
-            self.tell(self.edge.size, size)
+            self.on_progress(self.edge.size, size)
         return self.edge
 
     def stage_edge(self) -> None:

@@ -26,7 +26,7 @@ from registry.tlog.witness import Witness
 from registry.usecases.log.filed_log import FiledLog
 
 FRESH_S = 1.0
-KEPT_BYTES = 32 * 1024 * 1024
+CACHE_BYTES = 32 * 1024 * 1024
 GZIP_LEVEL = 5
 
 Part = Tile | Bundle
@@ -66,7 +66,7 @@ class ServedLog:
         policy: WitnessPolicy | None = None,
         filed: FiledLog | None = None,
         *,
-        cache_bytes: int = KEPT_BYTES,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self._engine = reading(engine)
         self.policy = policy or WitnessPolicy()

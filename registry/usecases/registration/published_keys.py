@@ -77,13 +77,15 @@ async def save_published_keys(
     """
     before = await sites.keys_of(connection, site_id)
     observed = observe_keys(before, published, trusted, now)
-    speaking = frozenset(
+    trusted_references = frozenset(
         reference
         for reference in published.keys
         if isinstance(weigh_key(reference, published, observed, now), Trusted)
     )
     after = [
-        _with_state(stored, "trusted") if stored.known.reference in speaking else stored
+        _with_state(stored, "trusted")
+        if stored.known.reference in trusted_references
+        else stored
         for stored in observed
     ]
     if any(stored.known.state == "trusted" for stored in after):
@@ -96,7 +98,7 @@ async def save_published_keys(
             await sites.save_key(connection, site_id, stored)
     changed = key_notices(before, after)
     await notices.save_notices(connection, site_id, changed, now)
-    return speaking
+    return trusted_references
 
 
 def observe_keys(

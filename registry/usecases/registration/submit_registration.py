@@ -123,7 +123,7 @@ async def _take_place(connection: Connection, new: Registration) -> None:
     await registrations.save_registration(connection, new)
 
 
-REJECTED_KEPT = timedelta(days=7)
+REJECTED_RETENTION = timedelta(days=7)
 """Age at which the schema's trigger `keep_statement` lets them go."""
 
 
@@ -133,5 +133,5 @@ async def drop_rejected_statements(engine: Engine, clock: Clock) -> int:
     engine: of the reporter's role.
     """
     async with engine.begin() as connection:
-        before = clock() - REJECTED_KEPT
+        before = clock() - REJECTED_RETENTION
         return await registrations.drop_rejected_tokens(connection, before)

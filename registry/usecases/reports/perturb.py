@@ -75,12 +75,12 @@ def renamed(listing: TrialListing, draw: Draw) -> TrialListing:
     may be spelled with other vowels there, so two letters are enough of it.
     """
     site, brand = listing.entry.site, coin_word(draw.rng)
-    texts = _said_by(site)
+    texts = _words_of(site)
     if brand.casefold() in texts:
         return listing
     parts = split_words(_folded(site.name))
-    is_said = any(part[0] in _UMLAUT_VOWELS or part[:2] in texts for part in parts)
-    name = f"{site.name} | {brand}" if is_said else brand
+    is_part_used = any(part[0] in _UMLAUT_VOWELS or part[:2] in texts for part in parts)
+    name = f"{site.name} | {brand}" if is_part_used else brand
     description = f"{brand}. {site.description}"
     return _with_site(listing, replace(site, name=name, description=description), draw)
 
@@ -96,7 +96,7 @@ def _folded(text: str) -> str:
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
-def _said_by(site: Site) -> str:
+def _words_of(site: Site) -> str:
     words = [site.description, site.category, *(name for name, _ in site.permissions)]
     for action in site.actions:
         words += [action.name, action.description]
@@ -173,7 +173,7 @@ def with_other_identity(listing: TrialListing, draw: Draw) -> TrialListing:
     entry = listing.entry
     suffix = entry.registrable_domain.partition(".")[2]
     label = coin_word(draw.rng).casefold()
-    if entry.registrable_domain in _said_by(entry.site) or not suffix:
+    if entry.registrable_domain in _words_of(entry.site) or not suffix:
         label = suffix
     host, domain = (
         f"{name.removesuffix(suffix)}{label}"
@@ -267,20 +267,20 @@ def moved_farther(listing: TrialListing, draw: Draw) -> TrialListing:
     return replace(listing, entry=replace(listing.entry, place=moved))
 
 
-def made_fresher(listing: TrialListing, draw: Draw) -> TrialListing:
+def make_fresher(listing: TrialListing, draw: Draw) -> TrialListing:
     age = max(timedelta(), draw.now - listing.entry.changed_at)
     changed_at = max(listing.entry.changed_at, draw.now - age / 2)
     return replace(listing, entry=replace(listing.entry, changed_at=changed_at))
 
 
-def made_older(listing: TrialListing, draw: Draw) -> TrialListing:
+def make_older(listing: TrialListing, draw: Draw) -> TrialListing:
     """Age by a day at the least."""
     entry = listing.entry
     age = max(timedelta(days=1), draw.now - entry.changed_at)
     return replace(listing, entry=replace(entry, changed_at=entry.changed_at - age))
 
 
-def made_working(listing: TrialListing, draw: Draw) -> TrialListing:
+def make_more_reliable(listing: TrialListing, draw: Draw) -> TrialListing:
     """The same number of probes, more of them well; none where none was made."""
     figures = listing.probes
     failed = figures.probes - figures.successes
@@ -294,7 +294,7 @@ def made_working(listing: TrialListing, draw: Draw) -> TrialListing:
     return replace(listing, probes=better)
 
 
-def made_failing(listing: TrialListing, draw: Draw) -> TrialListing:
+def make_less_reliable(listing: TrialListing, draw: Draw) -> TrialListing:
     """The same number of probes, fewer of them well."""
     figures = listing.probes
     worse = replace(
@@ -305,7 +305,7 @@ def made_failing(listing: TrialListing, draw: Draw) -> TrialListing:
     return replace(listing, probes=worse)
 
 
-def made_declared(listing: TrialListing, draw: Draw) -> TrialListing:
+def declare_types(listing: TrialListing, draw: Draw) -> TrialListing:
     """Types and effects are declared where they were not; no word is added.
 
     As within a month of the last change, so that freshness hides no loss.
@@ -350,11 +350,11 @@ PERTURB: Mapping[str, Perturb] = {
     "identity": with_other_identity,
     "key_order": with_keys_shuffled,
     "nearer": moved_nearer,
-    "fresher": made_fresher,
-    "working": made_working,
-    "declared": made_declared,
+    "fresher": make_fresher,
+    "working": make_more_reliable,
+    "declared": declare_types,
     "farther": moved_farther,
-    "older": made_older,
-    "failing": made_failing,
+    "older": make_older,
+    "failing": make_less_reliable,
 }
 """Perturbations of a site by name; that a site joins is no change of one."""

@@ -47,8 +47,8 @@ class Perturbed:
     changed: frozenset[int]
     former: Mapping[int, int]
 
-    def ask(self, query: Query, *, now: datetime, seed: bytes) -> Page:
-        return ask(self.index, query, now=now, seed=seed).renamed(self.former)
+    def first_page(self, query: Query, *, now: datetime, seed: bytes) -> Page:
+        return first_page(self.index, query, now=now, seed=seed).renamed(self.former)
 
 
 def perturb(
@@ -103,7 +103,7 @@ def _alone(
     ]
 
 
-def ask(index: Index, query: Query, *, now: datetime, seed: bytes) -> Page:
+def first_page(index: Index, query: Query, *, now: datetime, seed: bytes) -> Page:
     """Return the first page. seed: the same for the same question, so that ties fall alike."""
     result = search(index, query, now=now, seed=seed, k=DEPTH)
     scale = RankScale.of(index.policy)

@@ -85,7 +85,7 @@ class DailyTrials:
                 await accept_record(
                     connection, self._result_record(run, secret), run.finished_at
                 )
-        _tell(result)
+        _log_outcome(result)
         return result
 
     async def _commit(self, now: datetime, secret: bytes, lister: Lister) -> bytes:
@@ -138,7 +138,7 @@ def seed_of(secret: bytes) -> int:
     return int.from_bytes(secret[:SEED_BYTES])
 
 
-def _tell(result: InvarianceResult) -> None:
+def _log_outcome(result: InvarianceResult) -> None:
     """A violation is an error of ours, and somebody has to look at it."""
     counted = {"trials": result.trials, "violations": result.violations}
     if not result.violations:

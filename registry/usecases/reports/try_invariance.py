@@ -32,7 +32,13 @@ from registry.reports.invariance import (
 )
 from registry.sites.place import Point, cell_of, centroid_of
 from registry.usecases.reports.perturb import Draw, MakeProfile, TrialListing
-from registry.usecases.reports.shadow_index import JOINS, MOVES, Perturbed, ask, perturb
+from registry.usecases.reports.shadow_index import (
+    JOINS,
+    MOVES,
+    Perturbed,
+    first_page,
+    perturb,
+)
 
 CHANGED_MAX = 64  # sites that one shadow index changes
 BATCH = 100  # queries that are asked of one
@@ -69,11 +75,11 @@ def try_invariance(
     *,
     trials: int,
     seed: int,
-    tell: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> InvarianceResult:
     """Run equally many trials of each perturbation; none without a question.
 
-    tell: is called with the number of trials done since it was called last.
+    on_progress: is called with the number of trials done since it was called last.
     """
     run = _Run(shadow, seed)
     if not shadow.listings or not shadow.questions:
@@ -81,7 +87,7 @@ def try_invariance(
     for number, perturbation in enumerate(PERTURBATIONS):
         share, rest = divmod(trials, len(PERTURBATIONS))
         for done in run.trials_of(perturbation, share + (number < rest)):
-            tell(done)
+            on_progress(done)
     return run.result()
 
 
@@ -140,7 +146,9 @@ class _Run:
         for number in numbers:
             question = self._question(number)
             at = cell if perturbation.name in MOVES else question.cell
-            after = self._ask(perturbed.index, number, at).renamed(perturbed.former)
+            after = self._first_page(perturbed.index, number, at).renamed(
+                perturbed.former
+            )
             before = self._answer(number, at)
             if is_violated(
                 perturbation.holds,
@@ -173,12 +181,12 @@ class _Run:
     def _answer(self, number: int, cell: str | None) -> Page:
         """Return answers of the index as it is."""
         if (number, cell) not in self._before:
-            self._before[number, cell] = self._ask(self._index, number, cell)
+            self._before[number, cell] = self._first_page(self._index, number, cell)
         return self._before[number, cell]
 
-    def _ask(self, index: Index, number: int, cell: str | None) -> Page:
+    def _first_page(self, index: Index, number: int, cell: str | None) -> Page:
         """The same seed for a question every time, so that ties fall the same way."""
-        return ask(
+        return first_page(
             index,
             replace(self._query(number), cell=cell),
             now=self._shadow.now,

@@ -47,13 +47,13 @@ async def write_archive(
     window: Window,
     folder: Path,
     key: PrivateKey,
-    tell: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> Manifest:
     """Write the archive of a window into a folder.
 
     connection: of the auditor, with nothing read in its transaction yet.
 
-    folder: empty, or not there. key: of the promises. tell: how many rankings were
+    folder: empty, or not there. key: of the promises. on_progress: how many rankings were
     written. Raises: Refused, Unavailable.
     """
     await fix_snapshot(connection)
@@ -66,7 +66,7 @@ async def write_archive(
         blocks = logged_rankings.read_rows(connection, start, end, window.end_at)
         async for block in blocks:
             await asyncio.to_thread(_write, writer, block)
-            tell(writer.rankings)
+            on_progress(writer.rankings)
         await asyncio.to_thread(writer.end_day, start.date().isoformat())
     async for page in declared_pages(connection, window.end_at):
         await asyncio.to_thread(writer.add_declared, page)

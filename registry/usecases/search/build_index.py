@@ -169,7 +169,7 @@ class IndexBuilder:
 
         await copy_profiles(connection, take)
         await connection.rollback()
-        builder = await asyncio.to_thread(self._made_of, spool)
+        builder = await asyncio.to_thread(self._builder_of, spool)
         logger.info("index_built", sites=len(builder.index))
         return await self._put(builder)
 
@@ -192,7 +192,7 @@ class IndexBuilder:
             )
         return read.rows
 
-    def _made_of(self, spool: Spool) -> Builder:
+    def _builder_of(self, spool: Spool) -> Builder:
         rows, groups = with_representatives(spool.rows(), {}, self._policy)
         digests = np.concatenate(spool.digests)
         return Builder.of_rows(rows, groups, digests, self._policy, self._sizes)

@@ -28,16 +28,16 @@ def record_id_of(ranking_id: str) -> str:
     return record_id
 
 
-def is_asker(key: bytes, ranking_id: str) -> bool:
+def holds_receipt(key: bytes, ranking_id: str) -> bool:
     record_id, _, secret = ranking_id.partition(".")
     expected = _secret(key, record_id)
     return hmac.compare_digest(expected.encode(), secret.encode())
 
 
-def verify_asker(key: bytes, ranking_id: str) -> str:
+def verify_receipt_id(key: bytes, ranking_id: str) -> str:
     """The public half. Raises: NotFound, Forbidden."""
     record_id = record_id_of(ranking_id)
-    if not is_asker(key, ranking_id):
+    if not holds_receipt(key, ranking_id):
         raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
     return record_id
 

@@ -24,7 +24,7 @@ from registry.usecases.refusals import (
     SELECTION_LATE,
     SITE_NOT_IN_RANKING,
 )
-from registry.usecases.search.receipts import verify_asker
+from registry.usecases.search.receipts import verify_receipt_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ async def select_site(
 ) -> Promised:
     """Raises: NotFound, Forbidden, Refused, Conflict, Unavailable."""
     promiser.verify_log_moves()
-    record_id = verify_asker(web_key, selection.ranking_id)
+    record_id = verify_receipt_id(web_key, selection.ranking_id)
     site_id = await _site_id(connection, selection.site_id)
     operator = selection.operator
     logged = await log.find_record(connection, record_id)

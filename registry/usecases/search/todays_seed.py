@@ -6,7 +6,7 @@ from registry.db.engine.engines import Engine
 from registry.db.log import policies, seeds
 from registry.db.log.seeds import CommittedSeed
 
-KEPT_DAYS = 3
+CACHED_DAYS = 3
 
 
 class SeedReader:
@@ -31,7 +31,7 @@ class SeedReader:
                 )
             if seed is None or leaf is None:
                 return None
-            while len(self._cache) >= KEPT_DAYS:
+            while len(self._cache) >= CACHED_DAYS:
                 self._cache.pop(min(self._cache))
             self._cache[day] = seed
         return self._cache[day]

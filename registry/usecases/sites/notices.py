@@ -209,10 +209,10 @@ def compare_probe(
         return ConditionChanges(standing={**known, "last": outcome}, notices=())
     since = f"before that {known['told']}" if known else "and never alive before"
     changed = f"Twice in a row it was {outcome}, {since}."
-    told_now = make_notice(
+    notice = make_notice(
         "probe_changed", f"{changed} {detail}".strip(), url=url, fix=_OF_PROBES
     )
-    return ConditionChanges(standing={"told": outcome}, notices=(told_now,))
+    return ConditionChanges(standing={"told": outcome}, notices=(notice,))
 
 
 _OF_PROBES = "GET /v1/sites/HOST/quality has the single probes and what they met."

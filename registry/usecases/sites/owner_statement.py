@@ -47,11 +47,11 @@ async def verify_owner(
     verify_claims(claims, audience=audience, now=now)
     site = await _find_site(connection, host)
     known = await sites.keys_of(connection, site.site_id)
-    verify_jws(jws, find_speaking_key(jws.kid, known))
+    verify_jws(jws, find_trusted_key(jws.kid, known))
     return site, claims
 
 
-def find_speaking_key(kid: str, known: Sequence[StoredKey]) -> PublicKey:
+def find_trusted_key(kid: str, known: Sequence[StoredKey]) -> PublicKey:
     """Return the key among those that the last proof of control left: no site is asked.
 
     Only a trusted key speaks; one that still waits may at the next proof. A key that

@@ -63,13 +63,13 @@ _MEMBERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedBody:
-    """asked_url: what was asked for. url: where it was found after redirects.
+    """requested_url: what was asked for. url: where it was found after redirects.
 
     is_page: it is HTML, which declares tools in its forms, or nothing. parsed: where
     somebody has read it already.
     """
 
-    asked_url: str
+    requested_url: str
     url: str
     is_page: bool
     body: bytes
@@ -257,7 +257,9 @@ def verify_claims(
     """Raises: Refused if a document is not the one whose hash was signed."""
     if not claims:
         return
-    served = {body.asked_url: hashlib.sha256(body.body).hexdigest() for body in bodies}
+    served = {
+        body.requested_url: hashlib.sha256(body.body).hexdigest() for body in bodies
+    }
     for index, claim in enumerate(claims):
         digest = served.get(claim.url)
         if claim.sha256 is not None and digest not in {None, claim.sha256}:

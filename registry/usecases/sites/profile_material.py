@@ -268,7 +268,7 @@ def bodies_of(
     """Return the documents as they were fetched."""
     return [
         FetchedBody(
-            asked_url=document.url,
+            requested_url=document.url,
             url=document.url,
             is_page="html" in document.content_type,
             body=document.body,

@@ -50,7 +50,7 @@ def served_material(listing: TrialListing) -> ProfileMaterial:
 
 
 class ServedTown:
-    """place, ask: of a `LogSource`. materials: as JSON, which a test may falsify."""
+    """place, get_json: of a `LogSource`. materials: as JSON, which a test may falsify."""
 
     place = "the town"
 
@@ -61,7 +61,7 @@ class ServedTown:
             for listing in listings
         }
 
-    async def ask(self, path: str):
+    async def get_json(self, path: str):
         return self.answer(path)
 
     def answer(self, path: str):

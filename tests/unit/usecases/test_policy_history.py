@@ -9,7 +9,7 @@ import pytest
 from registry.db.log.policies import LoggedPolicy
 from registry.interfaces.web.page_wording import describe_changes
 from registry.ranking.policy import DEFAULT_POLICY, Policy
-from registry.usecases.log.policy_history import Change, find_changes, tell_history
+from registry.usecases.log.policy_history import Change, find_changes, trace_policies
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -31,7 +31,7 @@ def test_newest_policy_comes_first_with_what_changed() -> None:
     changed = replace(
         DEFAULT_POLICY, name="fair-next", scored_terms=9, stop_words=(*words[1:], "zzz")
     )
-    newest, first = tell_history([logged(DEFAULT_POLICY, 0), logged(changed, 7)])
+    newest, first = trace_policies([logged(DEFAULT_POLICY, 0), logged(changed, 7)])
     assert (newest.name, first.name) == ("fair-next", DEFAULT_POLICY.name)
     assert first.changes == ()
     assert newest.code_digest == f"sha256:{7:064}"
@@ -48,7 +48,7 @@ def test_newest_policy_comes_first_with_what_changed() -> None:
 
 
 def test_no_policy_is_no_history() -> None:
-    assert tell_history([]) == []
+    assert trace_policies([]) == []
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.media_types import also_as, documented
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
-from registry.interfaces.rest.reports.reports import SIGNED, AskedForm, form_for
+from registry.interfaces.rest.reports.reports import SIGNED, FormParameter, form_for
 from registry.interfaces.rest.wire_model import WireModel
 from registry.reports.render import page
 from registry.reports.render.report_files import MEDIA_TYPES, Form
@@ -105,7 +105,7 @@ async def get_kept_report(
     month: FromPath[str],
     services: Injected,
     request: Request[Any, Any, Any],
-    form: AskedForm = None,
+    form: FormParameter = None,
 ) -> Response[bytes]:
     """A kept report never changes; the digest of each form stands in the log."""
     wanted = form or form_for(request.headers.get("Accept", ""))

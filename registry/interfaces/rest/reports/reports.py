@@ -14,7 +14,7 @@ from litestar.params import QueryParameter
 
 from registry.errors import Forbidden
 from registry.identity.statements.detached_jws import HEADER, REPORT_TYP, sign_detached
-from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
@@ -51,7 +51,7 @@ Category = Annotated[
     str | None,
     QueryParameter(max_length=NAME_MAX, description="Only the sites of this category"),
 ]
-AskedForm = Annotated[
+FormParameter = Annotated[
     Form | None,
     QueryParameter(
         description="Without it the Accept header decides, and without that it is json"
@@ -85,7 +85,7 @@ async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
     end: End = None,
     operator: Operator = None,
     category: Category = None,
-    form: AskedForm = None,
+    form: FormParameter = None,
 ) -> Response[bytes]:
     """The report of one operator is for it alone, at /v1/operators/self/report.
 
@@ -98,14 +98,14 @@ async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
     """
     if operator and operator != ANONYMOUS:
         raise Forbidden(REPORT_NOT_YOURS, pointer="operator")
-    asker = await admit_asker(request, services, Kind.REPORT)
+    caller = await admit_caller(request, services, Kind.REPORT)
     between = parse_ends(start, end)
-    if services.is_public and not services.limits.is_auditor(asker):
+    if services.is_public and not services.limits.is_auditor(caller):
         between = whole_months(*between, services.clock())
     return await hand_out_report(
         request,
         services,
-        asker=asker,
+        caller=caller,
         between=between,
         operator=operator,
         category=category,
@@ -125,7 +125,7 @@ async def hand_out_report(
     request: Call,
     services: Services,
     *,
-    asker: str | None,
+    caller: str | None,
     between: Ends,
     operator: str | None,
     category: str | None,
@@ -133,7 +133,7 @@ async def hand_out_report(
 ) -> Response[bytes]:
     """Answer with the report. between: from and to; None: open. operator: None: all.
 
-    asker: id of the operator who asks. Raises: Refused, Unavailable.
+    caller: id of the operator who asks. Raises: Refused, Unavailable.
     """
     start, end = between
     wanted = form or form_for(request.headers.get("Accept", ""))
@@ -146,7 +146,7 @@ async def hand_out_report(
             category=verify_text(category or "", "category", max_length=NAME_MAX),
             form=wanted,
         ),
-        asker,
+        caller,
     )
     if wanted == "html":
         headers = headers_of_answer(request.scope)
@@ -160,16 +160,16 @@ async def hand_out_report(
 
 
 async def _find_or_make(
-    services: Services, wanted: ReportRequest, asker: str | None
+    services: Services, wanted: ReportRequest, caller: str | None
 ) -> bytes:
     """Return the body. Raises: Refused, Unavailable."""
     recent = services.recent_reports
     window = window_of(wanted.start, wanted.end, services.clock())
-    if asker is None and (copy := recent.find(wanted)):
+    if caller is None and (copy := recent.find(wanted)):
         return copy
-    async with services.reports.turn(_lane_of(services, asker)):
+    async with services.reports.turn(_lane_of(services, caller)):
         # Another may have waited for the same.
-        if asker is None and (copy := recent.find(wanted)):
+        if caller is None and (copy := recent.find(wanted)):
             return copy
         async with services.auditor.connect() as connection:
             report = await make_report(
@@ -184,10 +184,10 @@ async def _find_or_make(
     return body
 
 
-def _lane_of(services: Services, asker: str | None) -> Lane:
-    if asker is None:
+def _lane_of(services: Services, caller: str | None) -> Lane:
+    if caller is None:
         return Lane.ANONYMOUS
-    return Lane.AUDITOR if services.limits.is_auditor(asker) else Lane.OPERATOR
+    return Lane.AUDITOR if services.limits.is_auditor(caller) else Lane.OPERATOR
 
 
 def form_for(accept: str) -> Form:

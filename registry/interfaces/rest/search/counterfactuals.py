@@ -25,7 +25,7 @@ from registry.records.refusals import COUNTERFACTUAL_INVALID
 from registry.reports.invariance import HOLDS, PERTURBATIONS, Page
 from registry.sites.identifier import format_site_id
 from registry.usecases.log.attest import verify_known
-from registry.usecases.reports.ask_counterfactual import CHANGED_MAX, Counterfactual
+from registry.usecases.reports.answer_counterfactual import CHANGED_MAX, Counterfactual
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH
 
 TABLE = "; ".join(f"{row.name}: {row.changes}, {row.holds}" for row in PERTURBATIONS)
@@ -104,7 +104,7 @@ class CounterfactualView(WireModel):
     guards=[limit_writes],
     responses=problems(403, 404, 408, 410, 413, 415, 429),
 )
-async def ask_counterfactual(
+async def answer_counterfactual(
     data: JSONBody[CounterfactualRequest], request: Call, services: Injected
 ) -> CounterfactualView:
     """Try a perturbation for an auditor. Nothing of it is put on record."""

@@ -24,7 +24,7 @@ from registry.interfaces.rest.search.policy_text import (
 from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.ranking.explain import FACTOR_NAMES
 from registry.reports.row_types import camel
-from registry.usecases.log.policy_history import Change, PolicyEpoch, tell_history
+from registry.usecases.log.policy_history import Change, PolicyEpoch, trace_policies
 from registry.usecases.refusals import POLICY_UNKNOWN
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -203,7 +203,7 @@ async def read_history(services: Services) -> list[PolicyEpoch]:
         for row in logged
         if await services.served.published(row.leaf_index) is not None
     ]
-    return tell_history(published)
+    return trace_policies(published)
 
 
 def _view_epoch(epoch: PolicyEpoch) -> PolicyEpochView:

@@ -12,8 +12,8 @@ from registry.errors import Forbidden, NotFound
 from registry.interfaces.http.credentials import (
     ANYBODY,
     Call,
-    admit_asker,
-    asking_operator,
+    admit_caller,
+    identify_operator,
 )
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
@@ -35,7 +35,7 @@ from registry.records.disclosure import parse_disclosure
 from registry.records.ranked_answer import DISCLOSED
 from registry.usecases.log.erase import erase_ranking
 from registry.usecases.refusals import RANKING_NOT_YOURS, RANKING_UNKNOWN
-from registry.usecases.search.receipts import is_asker, record_id_of
+from registry.usecases.search.receipts import holds_receipt, record_id_of
 
 
 class OpeningView(WireModel):
@@ -74,7 +74,7 @@ async def get_ranking(
     ranking_id: FromPath[str], request: Call, services: Injected
 ) -> RankingRecordView:
     """Openings are for the asker, by the whole id, or for the operator of the ranking."""
-    operator = await asking_operator(request, services)
+    operator = await identify_operator(request, services)
     return await find_ranking(services, ranking_id, operator)
 
 
@@ -92,14 +92,14 @@ async def find_ranking(
             raise NotFound(RANKING_UNKNOWN)
         openings = await rankings.openings_of(connection, record_id)
     record = msgspec.json.decode(logged.record.body)
-    asks = is_asker(services.web_key, ranking_id) or record["op"] == operator
+    may_open = holds_receipt(services.web_key, ranking_id) or record["op"] == operator
     return RankingRecordView(
         id=record_id,
         leaf_index=await services.served.published(logged.leaf_index),
         leaf_hash=logged.record.leaf_hash.hex(),
         accepted_at=to_minute(logged.record.accepted_at),
         record=record,
-        openings=tuple(map(_view_opening, openings.values())) if asks else None,
+        openings=tuple(map(_view_opening, openings.values())) if may_open else None,
         erased=tuple(
             name
             for name in DISCLOSED
@@ -166,9 +166,9 @@ async def erase(
     or as the operator that it was counted for. To ask again is no mistake: the answer is
     the same.
     """
-    operator = await admit_asker(request, services, Kind.ERASURE)
+    operator = await admit_caller(request, services, Kind.ERASURE)
     record_id = record_id_of(ranking_id)
-    if is_asker(services.web_key, ranking_id):
+    if holds_receipt(services.web_key, ranking_id):
         operator = None
     elif operator is None:
         raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")

@@ -12,7 +12,7 @@ from registry.errors import Refused
 from registry.index.columns.filters import FILTER_NAMES, FILTERS, Filters
 from registry.index.query.facets import Facets
 from registry.interfaces.http import refusals
-from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.query_string import (
@@ -62,9 +62,9 @@ async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
     The answer is on record in the log before it is sent, so each request is a new one:
     it has no ETag.
     """
-    operator = await admit_asker(request, services, Kind.SEARCH)
+    operator = await admit_caller(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
-    return await answer_as_asked(services, query, operator)
+    return await search_and_pick(services, query, operator)
 
 
 @post(
@@ -80,9 +80,9 @@ async def search_by_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
 ) -> AnyAnswer:
     """Answer as GET does, for requests that should stand in no address."""
-    operator = await admit_asker(request, services, Kind.SEARCH)
+    operator = await admit_caller(request, services, Kind.SEARCH)
     with pointing_into_body():
-        return await answer_as_asked(services, data, operator)
+        return await search_and_pick(services, data, operator)
 
 
 async def answer_search(
@@ -95,7 +95,7 @@ async def answer_search(
     return await _answer(services, query, operator, view_answer)
 
 
-async def answer_as_asked(
+async def search_and_pick(
     services: Services, query: SearchQuery, operator: str | None
 ) -> AnyAnswer:
     """Answer in the detail of the query. Raises: Refused, Unavailable."""

@@ -7,7 +7,7 @@ from litestar import Response, post
 from litestar.params import JSONBody
 
 from registry.db.engine.engines import Connection
-from registry.interfaces.http.credentials import ANYBODY, Call, admit_asker
+from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
@@ -46,7 +46,7 @@ async def report_selection(
 
     It is on record before the answer.
     """
-    operator = await admit_asker(request, services, Kind.SELECTION)
+    operator = await admit_caller(request, services, Kind.SELECTION)
     async with idempotent(request, services, services.api, operator) as call:
         if call.earlier is not None:
             return call.earlier

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 
-class KeptPromise(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
+class PromiseLine(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
     """A promise that came with an answer, as a line of the client's file of promises.
 
     id: of the record, the public half of a ranking's.
@@ -20,7 +20,7 @@ class KeptPromise(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
 
 def keep_promise(file: Path, registry: str, answer: dict[str, Any]) -> None:
     """Append the promise of an answer that has id, leafHash and promise."""
-    receipt = KeptPromise(
+    receipt = PromiseLine(
         registry=registry,
         id=str(answer["id"]).partition(".")[0],
         leaf_hash=answer["leafHash"],

@@ -21,7 +21,7 @@ TRIES, PAUSE_S = 4, 1.0
 
 
 @dataclass(slots=True)
-class MadeAgain:
+class RecomputedProfiles:
     """profiles: by site, that the generation commits to and their material gives.
 
     materials: as served last. differences: of those whose material gives another.
@@ -50,59 +50,64 @@ class ProfileMaker:
     def policy(self) -> Policy:
         return self._lister.policy
 
-    async def make(self, committed: Committed, site_ids: Iterable[int]) -> MadeAgain:
+    async def make(
+        self, committed: Committed, site_ids: Iterable[int]
+    ) -> RecomputedProfiles:
         """Profiles that were made before are not asked for again.
 
         Raises: LogUnreadable; Refused where the generation proves nothing.
         """
         wanted = list(dict.fromkeys(site_ids))
         await committed.fetch_sites(wanted)
-        remade = MadeAgain()
+        recomputed = RecomputedProfiles()
         known = {
             site_id: self._known[digest]
             for site_id in wanted
             if (digest := committed.digests.get(site_id)) in self._known
         }
-        remade.profiles |= known
+        recomputed.profiles |= known
         open_sites = [
             site_id
             for site_id in wanted
             if site_id in committed.digests and site_id not in known
         ]
-        remade.differences += [
+        recomputed.differences += [
             f"{format_site_id(site_id)}: the generation does not have it"
             for site_id in wanted
             if site_id not in committed.digests
         ]
         for left in reversed(range(TRIES if open_sites else 0)):
-            open_sites = await self._try(committed, open_sites, remade)
+            open_sites = await self._try(committed, open_sites, recomputed)
             if open_sites and left:
                 await asyncio.sleep(self._pause_s)
         self._known |= {
-            committed.digests[site]: own for site, own in remade.profiles.items()
+            committed.digests[site]: own for site, own in recomputed.profiles.items()
         }
-        remade.differences += [
+        recomputed.differences += [
             f"{format_site_id(site_id)}: its profile is not what its documents and "
             "probes give"
             for site_id in open_sites
         ]
-        return remade
+        return recomputed
 
     async def _try(
-        self, committed: Committed, site_ids: Sequence[int], remade: MadeAgain
+        self,
+        committed: Committed,
+        site_ids: Sequence[int],
+        recomputed: RecomputedProfiles,
     ) -> list[int]:
         """Return the sites whose material gives neither this profile nor that of now."""
         materials = await asyncio.gather(*map(self._material, site_ids))
         open_sites = []
         for site_id, material in zip(site_ids, materials, strict=True):
             if isinstance(material, str):
-                remade.missing.append(f"{format_site_id(site_id)}: {material}")
+                recomputed.missing.append(f"{format_site_id(site_id)}: {material}")
                 continue
-            remade.materials[site_id] = material
+            recomputed.materials[site_id] = material
             if profile := self._find(material, committed.digests[site_id]):
-                remade.profiles[site_id] = profile
+                recomputed.profiles[site_id] = profile
             elif await self._has_changed(committed, material, site_id):
-                remade.missing.append(f"{material.host}: it has changed since")
+                recomputed.missing.append(f"{material.host}: it has changed since")
             else:
                 open_sites.append(site_id)
         return open_sites
@@ -112,7 +117,7 @@ class ProfileMaker:
         name = format_site_id(site_id)
         try:
             async with self._places:
-                answer = await self._source.ask(f"/v1/profiles/{name}")
+                answer = await self._source.get_json(f"/v1/profiles/{name}")
             material = msgspec.convert(answer, ProfileMaterial)
         except (LogUnreadable, msgspec.ValidationError) as error:
             return str(error)
@@ -128,7 +133,7 @@ class ProfileMaker:
         self, committed: Committed, material: ProfileMaterial, site_id: int
     ) -> bool:
         """Return whether the material gives the profile of now, which is another."""
-        newest = await Committed.ask(self._source, LATEST)
+        newest = await Committed.fetch(self._source, LATEST)
         await newest.fetch_sites([site_id])
         before = committed.digests[site_id]
         digest = newest.digests.get(site_id, before)

@@ -45,7 +45,7 @@ from registry.usecases.reports.shadow import (
     question_of,
     read_materials,
 )
-from registry.usecases.reports.shadow_index import JOINS, MOVES, ask, perturb
+from registry.usecases.reports.shadow_index import JOINS, MOVES, first_page, perturb
 from registry.usecases.reports.try_invariance import Question
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.receipts import record_id_of
@@ -201,8 +201,8 @@ def compare(shadow: _Shadow, lister: Lister) -> Counterfactual:
         name, shadow.listings, profiles, make=make, policy=policy, draw=draw
     )
     as_it_is = Builder.build(profiles.values(), policy).index
-    before = ask(as_it_is, shadow.query, now=shadow.now, seed=shadow.seed)
-    after = perturbed.ask(shadow.query, now=shadow.now, seed=shadow.seed)
+    before = first_page(as_it_is, shadow.query, now=shadow.now, seed=shadow.seed)
+    after = perturbed.first_page(shadow.query, now=shadow.now, seed=shadow.seed)
     return Counterfactual(
         perturbation=shadow.perturbation,
         at=shadow.now,
