@@ -1,4 +1,4 @@
-"""Running an audit: the source opened, and what is wrong told with exit code 1."""
+"""Run of an audit: the source is opened, and faults are reported with exit code 1."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -48,7 +48,7 @@ def sole_registry(argument: str | None, named: str | None) -> str | None:
 def run_audit(
     url: str, work: Callable[[LogSource], Awaitable[T]], *, as_json: bool
 ) -> T:
-    """The work's result; what is wrong is told and ends the command with exit code 1."""
+    """Return the work's result; faults are printed and end the command with exit code 1."""
 
     async def run() -> T:
         async with open_source(url) as source:

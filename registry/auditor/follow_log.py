@@ -49,7 +49,7 @@ Finding = LogInvalid | RuleBroken
 class VerifiedLog:
     """A log that was read to its end and found sound.
 
-    first: the index from which this run read on. conduct: what all records told.
+    first: the index from which this run read on. conduct: what all records showed.
     overdue: days whose secret should be known by now.
     """
 

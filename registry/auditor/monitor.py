@@ -30,7 +30,7 @@ _SHOWN = (
 @registry_options
 @click.option("--host", help="A listed site: what it signed and what was done to it.")
 @click.option(
-    "--site", help="The site's id instead, so that the registry's word is not taken."
+    "--site", help="The site's id instead, so that the registry need not be trusted."
 )
 @click.option("--operator", help="Its rankings and selections, by their counter.")
 @trust_options

@@ -1,4 +1,4 @@
-"""State of an auditor between runs: the edge of the tree, and what records told.
+"""State of an auditor between runs: the edge of the tree, and what records showed.
 
 The edge commits to every entry before it, so the next run reads only what is new and
 still finds a log that was rewritten.

@@ -137,7 +137,7 @@ def verify_success(answer: ApiAnswer) -> None:
             "code": "not_json",
             "detail": f"HTTP {answer.status} without a problem document",
         }
-    wait_s = retry_after_s(answer, datetime.now(UTC))  # noqa: TID251 - only told
+    wait_s = retry_after_s(answer, datetime.now(UTC))  # noqa: TID251 - for the message only
     raise refusal_of(problem, answer.status, wait_s)
 
 

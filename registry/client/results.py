@@ -174,30 +174,27 @@ class CityWords(AnswerModel, frozen=True):
     country: str
 
 
-class WirePage(AnswerModel, frozen=True):
-    """Answer to a search, as it comes."""
+class _PageHead(AnswerModel, frozen=True):
+    """Members of an answer to a search beside its results."""
 
     ranking: RecordReceipt
-    results: tuple[_WireResult, ...]
     next_cursor: str | None = None
     corrected: dict[str, str] = {}
     hints: tuple[CityWords, ...] = ()
     near: tuple[NearWords, ...] = ()
 
+
+class WirePage(_PageHead, frozen=True, kw_only=True):
+    """Answer to a search, as it comes."""
+
+    results: tuple[_WireResult, ...]
+
     def page(self, first_rank: int) -> "SearchPage":
-        return SearchPage(
-            ranking=self.ranking,
-            results=tuple(
-                row.ranked(rank) for rank, row in enumerate(self.results, first_rank)
-            ),
-            next_cursor=self.next_cursor,
-            corrected=self.corrected,
-            hints=self.hints,
-            near=self.near,
-        )
+        ranked = (row.ranked(rank) for rank, row in enumerate(self.results, first_rank))
+        return SearchPage(**{**msgspec.structs.asdict(self), "results": tuple(ranked)})
 
 
-class SearchPage(AnswerModel, frozen=True):
+class SearchPage(_PageHead, frozen=True, kw_only=True):
     """A page of ranked sites, the best first; iterate over it, or take `results`.
 
     ranking: the receipt of its record, by which a choice is reported. hints: cities that
@@ -205,12 +202,7 @@ class SearchPage(AnswerModel, frozen=True):
     empty answer, the nearest categories.
     """
 
-    ranking: RecordReceipt
     results: tuple[RankedResult, ...]
-    next_cursor: str | None = None
-    corrected: dict[str, str] = {}
-    hints: tuple[CityWords, ...] = ()
-    near: tuple[NearWords, ...] = ()
 
     def __iter__(self) -> Iterator[RankedResult]:
         return iter(self.results)

@@ -42,7 +42,7 @@ def save_key(file: Path, pem: bytes) -> None:
 
 
 def load_key(file: Path) -> PrivateKey:
-    """Load a PEM file; one that others can read is told. Raises: click.ClickException."""
+    """Load a PEM file; one that others can read is warned of. Raises: click.ClickException."""
     try:
         with file.open("rb") as opened:
             mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)

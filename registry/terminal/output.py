@@ -1,4 +1,4 @@
-"""Parts that commands share: options, running a client, and how a refusal is told."""
+"""Parts that commands share: options, running a client, and printing a refusal."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ def with_client(
     work: Callable[[RegistryClient], Awaitable[T]],
     operator: httpx.Auth | None = None,
 ) -> T:
-    """Run the work; a refusal is told and ends the command with exit code 1.
+    """Run the work; a refusal is printed and ends the command with exit code 1.
 
     operator: as whom to ask.
     """

@@ -253,8 +253,8 @@ REPORT_NOT_KEPT = ProblemType(
 )
 EXPOSURE_NOT_KEPT = ProblemType(
     "exposure_not_kept",
-    "The exposure of this day is not told",
-    "GET /v1/exposure lists the days; each is told ten minutes after its end, in UTC.",
+    "The exposure of this day is not published",
+    "GET /v1/exposure lists the days; each is published ten minutes after its end, in UTC.",
 )
 TRIALS_NOT_KEPT = ProblemType(
     "trials_not_kept",

@@ -2,7 +2,7 @@
 
 A few may wait for their turn, in lanes: known auditors first, then operators, then
 anybody, so that no crowd of strangers keeps an auditor from the report. Whoever finds his
-lane full is told to come again, so that callers stall neither each other for long nor the
+lane full is asked to come again, so that callers stall neither each other for long nor the
 searches.
 """
 

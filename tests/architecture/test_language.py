@@ -22,7 +22,7 @@ VAGUE_WORDS = SAYS_NOTHING - {"one", "each"} | frozenset(
         "askers",
         "asking",
         "asks",
-        "recomputed",
+        "remade",
         "says",
         "speaking",
         "tell",

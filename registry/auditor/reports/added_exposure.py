@@ -93,7 +93,7 @@ def exposure(
 
 @dataclass(slots=True)
 class Sum:
-    """Tables of days added up. withheld: what no site is told for.
+    """Tables of days added up. withheld: what is given for no site.
 
     variance: by site, of the noise in its attention.
     """

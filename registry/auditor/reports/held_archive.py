@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HeldArchive:
-    """conduct: what the log's records told."""
+    """conduct: what the log's records showed."""
 
     rankings: Agreement
     labels: LabelAgreement

@@ -10,10 +10,14 @@ import msgspec
 
 from registry import keyring
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.database import database_or_exit, reached_database
+from registry.cli.service.database import (
+    database_or_exit,
+    in_transaction,
+    reached_database,
+    refusal_or_exit,
+)
 from registry.db.engine.engines import Role, engine_at
 from registry.db.reports import made_archives
-from registry.errors import RegistryError
 from registry.identity.keys.private_keys import PrivateKey
 from registry.records.record import format_minute
 from registry.reports.archive.archive_manifest import Manifest
@@ -47,9 +51,8 @@ def archive(
     the registry itself keeps it, and no longer. Reads the database as the auditor.
     """
     settings = settings_or_exit(data=data)
-    try:
-        now = datetime.now(UTC)
-        window = window_of_minutes(_parse(start), _parse(end), now)
+    with refusal_or_exit():
+        window = window_of_minutes(_parse(start), _parse(end), datetime.now(UTC))
         with (
             reached_database(settings) as reached,
             database_or_exit("the archive was not written"),
@@ -59,8 +62,6 @@ def archive(
             )
             url = reached.database_url
             written = asyncio.run(_write(url, window, folder.resolve(), signer.private))
-    except RegistryError as refused:
-        raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
     if as_json:
         print_json(msgspec.to_builtins(written))
         return
@@ -84,12 +85,22 @@ def archives(data: Path | None, *, as_json: bool) -> None:
 
     Replace each by one that is made now, and delete it wherever it was passed on to.
     """
-    settings = settings_or_exit(data=data)
-    with (
-        reached_database(settings) as reached,
-        database_or_exit("the archives were not listed"),
-    ):
-        rows = asyncio.run(_outdated(reached.database_url))
+    outdated = in_transaction(
+        settings_or_exit(data=data),
+        Role.AUDITOR,
+        made_archives.outdated_archives,
+        failing="the archives were not listed",
+    )
+    rows: list[dict[str, Any]] = [
+        {
+            "folder": row.folder,
+            "madeAt": format_minute(row.made_at),
+            "from": format_minute(row.start_at),
+            "to": format_minute(row.end_at),
+            "erasures": row.erasures,
+        }
+        for row in outdated
+    ]
     if as_json:
         print_json(rows)
         return
@@ -102,24 +113,6 @@ def archives(data: Path | None, *, as_json: bool) -> None:
         )
     if not rows:
         console.print("No archive opens what was erased since.")
-
-
-async def _outdated(url: str) -> list[dict[str, Any]]:
-    async with (
-        engine_at(url, Role.AUDITOR, pool=1) as engine,
-        engine.connect() as connection,
-    ):
-        rows = await made_archives.outdated_archives(connection)
-    return [
-        {
-            "folder": row.folder,
-            "madeAt": format_minute(row.made_at),
-            "from": format_minute(row.start_at),
-            "to": format_minute(row.end_at),
-            "erasures": row.erasures,
-        }
-        for row in rows
-    ]
 
 
 async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Manifest:

@@ -1,16 +1,13 @@
 """`invariance`: whether what must not matter moves the ranking of real recent queries."""
 
-import asyncio
-
 import click
 import msgspec
 
 from registry.auditor.rerun_trials import run_trials
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.database import database_or_exit, reached_database
-from registry.db.engine.engines import Role, engine_at
+from registry.cli.service.database import in_transaction
+from registry.db.engine.engines import Connection, Role
 from registry.reports.invariance import HOLDS, PERTURBATION, InvarianceResult
-from registry.settings import Settings
 from registry.terminal.output import console, json_option, print_json
 from registry.usecases.ids import utc_now
 from registry.usecases.reports.shadow import cast_shadow, read_trial_material
@@ -29,11 +26,15 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
     otherwise. Reads the database as the auditor and writes nothing. Ends with exit code
     1 if a trial failed, and with 2 if there was nothing to try.
     """
-    with (
-        reached_database(settings_or_exit()) as reached,
-        database_or_exit("the database can't be read"),
-    ):
-        shadow = asyncio.run(_read(reached, trials))
+    settings = settings_or_exit()
+    lister = make_lister(settings.policy, allow_loopback=settings.allow_loopback)
+
+    async def read(connection: Connection) -> Shadow:
+        material = await read_trial_material(connection, lister, utc_now(), trials)
+        return await cast_shadow(connection, material, lister)
+
+    failing = "the database can't be read"
+    shadow = in_transaction(settings, Role.AUDITOR, read, failing)
     result = run_trials(shadow, trials=trials, seed=seed)
     if as_json:
         print_json(_members(result))
@@ -45,16 +46,6 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
         console.print(result.sentence, soft_wrap=True)
     if result.violations or not result.trials:
         raise SystemExit(1 if result.violations else 2)
-
-
-async def _read(settings: Settings, trials: int) -> Shadow:
-    lister = make_lister(settings.policy, allow_loopback=settings.allow_loopback)
-    async with (
-        engine_at(settings.database_url, Role.AUDITOR, pool=1) as engine,
-        engine.connect() as connection,
-    ):
-        material = await read_trial_material(connection, lister, utc_now(), trials)
-        return await cast_shadow(connection, material, lister)
 
 
 def _members(result: InvarianceResult) -> dict[str, object]:

@@ -1,6 +1,9 @@
-"""`report`: the fairness report of a window, told, or kept as a file with its signature."""
+"""`report`: the fairness report of a window or month, printed, saved or kept in the log."""
 
+import asyncio
 import sys
+from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +12,23 @@ import msgspec
 from rich.console import Console
 
 from registry import keyring
-from registry.cli.reports.report_month import by_month
 from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.database import (
+    database_or_exit,
+    reached_database,
+    refusal_or_exit,
+)
 from registry.client import OWN_REPORT, REPORT, SignedFile
-from registry.errors import RegistryError
+from registry.db.engine.engines import Role, engine_at
 from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.index.sources import digest_of_code
 from registry.process import collect_less_often
 from registry.reports.archive.reading import open_archive
 from registry.reports.model import FairnessReport
-from registry.reports.render.json_object import format_json
 from registry.reports.render.report_files import FORMAT, Form
+from registry.reports.render.report_rows import format_instant
 from registry.reports.report_terms import Algorithm, Terms
+from registry.settings import Settings
 from registry.terminal.as_operator import auth_of, operator_options
 from registry.terminal.output import (
     console,
@@ -29,17 +37,19 @@ from registry.terminal.output import (
     registry_option,
     with_client,
 )
-from registry.terminal.report_options import signature_beside
+from registry.terminal.report_options import parsed_month, signature_beside
+from registry.usecases.ids import IdSource
 from registry.usecases.reports.archived_report import (
     report_of_archive,
     window_of_archive,
 )
+from registry.usecases.reports.keep_report import Keeper, window_of_month
 
 
 @click.command()
 @click.option("--from", "start", help="RFC 3339, such as 2026-11-01T00:00:00Z.")
 @click.option("--to", "end")
-@click.option("--operator", help="anon: only rankings for which none was told.")
+@click.option("--operator", help="anon: only rankings for which none was named.")
 @click.option("--category", help="Only the sites of this category.")
 @click.option(
     "--form",
@@ -68,7 +78,13 @@ from registry.usecases.reports.archived_report import (
     is_flag=True,
     help="With a key: the report over all, made anew and before those who have none.",
 )
-@by_month
+@click.option("--month", help="A whole month in UTC, such as 2026-10.")
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="With --month, where the database and the keys are: make its report, keep "
+    "it in every form and put its digests into the log, as the schedule does.",
+)
 @operator_options
 @registry_option
 @json_option
@@ -85,6 +101,8 @@ def report(  # noqa: PLR0917 — one for each option
     key: Path | None,
     url: str,
     *,
+    month: str | None,
+    keep: bool,
     public: bool,
     as_json: bool,
 ) -> None:
@@ -92,35 +110,70 @@ def report(  # noqa: PLR0917 — one for each option
 
     With an operator's key it is that over the rankings of the operator.
     """
-    auth = auth_of(url, api_key, key)
-    path = OWN_REPORT if auth and not public else REPORT
-    if folder:
-        if start or end:
-            raise click.UsageError("an archive's report is of the archive's window")
-        fairness_report = _make(folder, operator or "", category or "")
-        if form or file:
-            _hand_out(_spell(fairness_report, form or "json", data), file)
-        else:
-            _print_members(
-                msgspec.json.decode(format_json(fairness_report)), as_json=as_json
-            )
+    if month and (start or end):
+        raise click.UsageError("--month is a window already")
+    if keep:
+        _keep(month, data, as_json=as_json)
         return
+    if month:
+        window = window_of_month(parsed_month(month))
+        start, end = format_instant(window.start_at), format_instant(window.end_at)
     given = {"from": start, "to": end, "operator": operator, "category": category}
     params = {name: value for name, value in given.items() if value}
-    if form or file:
+    if folder:
+        signed_file = _of_archive(folder, params, form, data if form or file else None)
+    else:
+        auth = auth_of(url, api_key, key)
+        path = OWN_REPORT if auth and not public else REPORT
         formed = {**params, "form": form or "json"}
         signed_file = with_client(url, lambda client: client.report(formed, path), auth)
+    if form or file:
         _hand_out(signed_file, file)
-        return
-    members = with_client(url, lambda client: client.get(path, params), auth)
-    _print_members(members, as_json=as_json)
-
-
-def _print_members(members: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(members)
+    elif as_json:
+        print_json(_decode(signed_file))
     else:
-        print_report(members, console)
+        print_report(_decode(signed_file), console)
+
+
+def _decode(signed_file: SignedFile) -> dict[str, Any]:
+    """Raises: click.ClickException."""
+    try:
+        return msgspec.json.decode(signed_file.body, type=dict[str, Any])
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise click.ClickException(f"the report is no JSON object: {error}") from error
+
+
+def _keep(month: str | None, data: Path | None, *, as_json: bool) -> None:
+    if month is None:
+        raise click.UsageError("only a whole month is kept: name it by --month")
+    first_day = parsed_month(month)
+    with (
+        reached_database(settings_or_exit(data=data)) as settings,
+        refusal_or_exit(),
+        database_or_exit("the report is not kept"),
+    ):
+        is_new = asyncio.run(_keep_report(settings, first_day))
+    if as_json:
+        print_json({"month": month, "isNew": is_new})
+    else:
+        console.print(f"{month}: " + ("kept" if is_new else "kept before, as it was"))
+
+
+async def _keep_report(settings: Settings, month: date) -> bool:
+    url = settings.database_url
+    signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
+    async with (
+        engine_at(url, Role.AUDITOR, pool=1) as auditor,
+        engine_at(url, Role.REPORTER, pool=1) as writer,
+    ):
+        keeper = Keeper(
+            auditor=auditor,
+            writer=writer,
+            policy=settings.policy,
+            key=signer.private,
+            ids=IdSource(),
+        )
+        return await keeper.keep(month)
 
 
 def print_report(members: dict[str, Any], output: Console) -> None:
@@ -132,24 +185,27 @@ def print_report(members: dict[str, Any], output: Console) -> None:
         output.print(f"  {sentence}", soft_wrap=True, markup=False)
 
 
-def _make(folder: Path, operator: str, category: str) -> FairnessReport:
+def _of_archive(
+    folder: Path, params: Mapping[str, str], form: Form | None, data: Path | None
+) -> SignedFile:
     """Make the report of an archive by the policy and the code that run here."""
+    if "from" in params or "to" in params:
+        raise click.UsageError("an archive's report is of the archive's window")
     collect_less_often()
     policy = settings_or_exit().policy
     algorithm = Algorithm(policy_digest=policy.digest, code_digest=digest_of_code())
-    try:
+    with refusal_or_exit():
         archive = open_archive(folder)
         terms = Terms(
-            window=window_of_archive(archive), operator=operator, category=category
+            window=window_of_archive(archive),
+            operator=params.get("operator", ""),
+            category=params.get("category", ""),
         )
-        return report_of_archive(archive, algorithm, terms, policy)
-    except RegistryError as refused:
-        raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
+        report = report_of_archive(archive, algorithm, terms, policy)
+    return _sign(report, form or "json", data)
 
 
-def _spell(
-    fairness_report: FairnessReport, form: Form, data: Path | None
-) -> SignedFile:
+def _sign(fairness_report: FairnessReport, form: Form, data: Path | None) -> SignedFile:
     body = FORMAT[form](fairness_report)
     if data is None:
         return SignedFile(body=body, signature="")

@@ -1,22 +1,28 @@
-"""The database that a command works on, and how its failures are told."""
+"""The database that a command works on, and how its failures are reported."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import click
 
 from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
 from registry.db.engine.engines import (
+    Connection,
     DatabaseError,
+    Role,
     cause_of,
     denied_roles,
     engine_at,
     is_denied,
 )
 from registry.db.schema.migrate import migrate
+from registry.errors import RegistryError
 from registry.settings import Settings
 
+T = TypeVar("T")
 _RIGHTS = (
     "name the URL of a superuser, or give the parts logins of their own as "
     "deploy/README.md describes"
@@ -25,7 +31,7 @@ _RIGHTS = (
 
 @contextmanager
 def database_or_exit(failing: str) -> Iterator[None]:
-    """failing: what is told before the reason, as "the report is not kept".
+    """failing: what is printed before the reason, as "the report is not kept".
 
     Raises: click.ClickException.
     """
@@ -34,6 +40,34 @@ def database_or_exit(failing: str) -> Iterator[None]:
     except (DatabaseError, OSError) as error:
         advice = f"; {_RIGHTS}" if is_denied(error) else ""
         raise click.ClickException(f"{failing}: {cause_of(error)}{advice}") from error
+
+
+@contextmanager
+def refusal_or_exit() -> Iterator[None]:
+    """Raises: click.ClickException, with the repair, for what the registry refuses."""
+    try:
+        yield
+    except RegistryError as refused:
+        raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
+
+
+def in_transaction(
+    settings: Settings,
+    role: Role,
+    work: Callable[[Connection], Awaitable[T]],
+    failing: str,
+) -> T:
+    """Run the work in one transaction of the role. failing: see `database_or_exit`."""
+
+    async def run(url: str) -> T:
+        async with (
+            engine_at(url, role, pool=1) as engine,
+            engine.begin() as connection,
+        ):
+            return await work(connection)
+
+    with reached_database(settings) as reached, database_or_exit(failing):
+        return asyncio.run(run(reached.database_url))
 
 
 @contextmanager

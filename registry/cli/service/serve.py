@@ -162,7 +162,7 @@ async def keep_running(postgres: EmbeddedPostgres) -> None:
         try:
             await asyncio.to_thread(postgres.start)
         except OSError as error:
-            if str(error) != detail:  # told once, and tried again
+            if str(error) != detail:  # reported once, and tried again
                 logger.error("database_start_failed", detail=str(error))  # noqa: TRY400
             detail, pause_s = str(error), min(2 * pause_s, DATABASE_RETRY_S)
         else:

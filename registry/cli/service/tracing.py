@@ -26,7 +26,7 @@ def duration(seconds: float) -> str:
 
 
 class TraceWriter:
-    """Turns events into lines; remembers what need not be said again."""
+    """Turns events into lines; remembers what need not be repeated."""
 
     def __init__(self) -> None:
         self._origin = ""

@@ -7,9 +7,12 @@ from pathlib import Path
 import click
 
 from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.database import database_or_exit, reached_database
+from registry.cli.service.database import (
+    database_or_exit,
+    reached_database,
+    refusal_or_exit,
+)
 from registry.db.engine.engines import Role, engine_at, reading
-from registry.errors import RegistryError
 from registry.terminal.output import console, json_option, print_json
 from registry.usecases.log.filed_log import FiledLog
 from registry.usecases.log.trim import MONTHS_MIN, Trimmed, trim
@@ -37,14 +40,12 @@ def trim_database(months: int, data: Path | None, *, as_json: bool) -> None:
     """
     settings = settings_or_exit(data=data)
     filed = FiledLog(settings.log_files) if settings.log_files else None
-    try:
-        with (
-            reached_database(settings) as reached,
-            database_or_exit("not all was dropped"),
-        ):
-            trimmed = asyncio.run(_trim(reached.database_url, months, filed))
-    except RegistryError as refused:
-        raise click.ClickException(f"{refused}. {refused.problem.fix}") from refused
+    with (
+        refusal_or_exit(),
+        reached_database(settings) as reached,
+        database_or_exit("not all was dropped"),
+    ):
+        trimmed = asyncio.run(_trim(reached.database_url, months, filed))
     if as_json:
         print_json(
             {

@@ -58,7 +58,7 @@ class ArdSearch(WireModel):
 
 
 class FacetRequest(WireModel):
-    """field: a term of filter. minCount: of the values that are told."""
+    """field: a term of filter. minCount: of the values that are listed."""
 
     field: Annotated[str, Meta(min_length=1, max_length=64)]
     limit: Annotated[int, Meta(ge=1, le=20)] = 20
@@ -79,7 +79,7 @@ class ArdExplore(WireModel):
 
 
 class ArdFilter(NamedTuple):
-    """artifact: in which form results are told; None: in none that sites have."""
+    """artifact: the form of the results; None: one that no site has."""
 
     artifact: Artifact | None
     filters: Mapping[str, Any]

@@ -77,8 +77,8 @@ class Envelope:
             scope["method"] = "GET"
         try:
             await self._app(scope, receive, answer.send)
-        except Exception as error:  # noqa: BLE001 — nobody else is left to tell of it
-            cause = error.__cause__ or error  # Litestar's word for it says nothing
+        except Exception as error:  # noqa: BLE001 — nobody else is left to log it
+            cause = error.__cause__ or error  # Litestar's own exception says nothing
             logger.error("answer_broken_off", **place_of(cause))  # noqa: TRY400 — as `faults` says
 
 

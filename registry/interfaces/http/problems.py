@@ -132,7 +132,7 @@ def on_registry_error(_: AnyRequest, error: RegistryError) -> ProblemResponse:
 def on_validation_error(
     request: AnyRequest, error: ValidationException
 ) -> ProblemResponse:
-    """Litestar's word for parameters of the wrong shape."""
+    """Translate Litestar's error for parameters of the wrong shape."""
     invalid = tuple(_validation_problems(request, error))
     first = invalid[0] if invalid else _problem(refusals.REQUEST_INVALID, error.detail)
     others = invalid if len(invalid) > 1 else ()
@@ -140,7 +140,7 @@ def on_validation_error(
 
 
 def on_http_error(_: AnyRequest, error: HTTPException) -> ProblemResponse:
-    """Litestar's word for what has no route, no such method, no such size."""
+    """Translate Litestar's error for a missing route or method, or a wrong size."""
     if error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return _internal(error)
     headers = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 _OF_PROBLEM: Mapping[str, str] = {
     "credentials_missing": "AUTHENTICATION_REQUIRED",
@@ -45,6 +46,22 @@ def wab_code_of(code: str, status: int) -> str:
     return _OF_STATUS.get(status, "INVALID_PARAMS")
 
 
+def wab_error(problem: Mapping[str, Any], retry_after: str | None) -> dict[str, Any]:
+    """Return a problem document as an error of Appendix B. retry_after: the header's."""
+    error: dict[str, Any] = {
+        "code": wab_code_of(problem["code"], problem["status"]),
+        "message": problem["detail"],
+        "details": {
+            name: problem[name]
+            for name in ("code", "pointer", "fix")
+            if name in problem
+        },
+    }
+    if retry_after:
+        error["retryAfter"] = int(retry_after)
+    return error
+
+
 _HTTP_STATUS: Mapping[str, HTTPStatus] = {
     "AUTHENTICATION_REQUIRED": HTTPStatus.UNAUTHORIZED,
     "INVALID_TOKEN": HTTPStatus.UNAUTHORIZED,
@@ -65,7 +82,7 @@ def http_status_of(code: str, status: int) -> int:
     """Return the status that Appendix B gives a code. status: of the problem itself.
 
     It stays where Appendix B has only a 500: that would blame the bridge for a mistake
-    of the caller's, or say for good what passes.
+    of the caller's, or call permanent what passes.
     """
     if code in {"EXECUTION_FAILED", "BRIDGE_ERROR", "TIMEOUT"}:
         return status

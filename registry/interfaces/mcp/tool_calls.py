@@ -22,7 +22,7 @@ from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body
-from registry.interfaces.http.wab_codes import wab_code_of
+from registry.interfaces.http.wab_codes import wab_error
 from registry.interfaces.mcp.compact_answer import compact
 from registry.interfaces.mcp.tool_table import TOOL, Json
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
@@ -78,17 +78,7 @@ def refused(error: Exception, request: Call) -> ToolRefused:
     """Return what /v1 would answer, in the words of Appendix B."""
     response = respond_to(error, request)
     problem: Json = msgspec.json.decode(response.content)
-    details = {
-        name: problem[name] for name in ("code", "pointer", "fix") if name in problem
-    }
-    row: Json = {
-        "code": wab_code_of(problem["code"], problem["status"]),
-        "message": problem["detail"],
-        "details": details,
-    }
-    if retry_after := response.headers.get("Retry-After"):
-        row["retryAfter"] = int(retry_after)
-    return ToolRefused(row)
+    return ToolRefused(wab_error(problem, response.headers.get("Retry-After")))
 
 
 def _verify_names(name: str, arguments: Mapping[str, Any]) -> None:

@@ -48,7 +48,7 @@ class OperatorView(WireModel):
     """id: the RFC 7638 thumbprint of its first key; keyThumbprint: of the present one.
 
     rankings: how many it has asked for, which is the highest `opn` of its records in the
-    log. declared: null unless it wants others to be told.
+    log. declared: null unless it wants that to be public.
     """
 
     id: str
@@ -68,7 +68,7 @@ class OwnOperatorView(OperatorView):
 
 
 class StatedOperatorView(OwnOperatorView):
-    """apiKey: the new one, if one was asked for; it is told this once."""
+    """apiKey: the new one, if one was requested; it is shown this once."""
 
     api_key: str | None
 

@@ -149,7 +149,7 @@ async def get_webhook(
 async def get_dead_letters(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> DeadLetterList:
-    """A letter is a delivery that was given up. What it told of is at `/v1/changes`."""
+    """A letter is a delivery that was given up. What it reported is at `/v1/changes`."""
     operator = await require_operator(request, services)
     async with services.api.connect() as connection:
         rows = await subscriptions.dead_letters(connection, operator, webhook_id)

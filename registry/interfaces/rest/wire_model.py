@@ -17,7 +17,7 @@ _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=[Z+-])")
 
 
 class WireModel(msgspec.Struct, rename="camel", kw_only=True):
-    """Base of answers. Instants are told to the second: what is finer links to askers."""
+    """Base of answers. Instants are cut to the second: finer ones would identify callers."""
 
     @classmethod
     def of(cls, source: Any, /, **other: Any) -> Self:

@@ -53,7 +53,7 @@ class CommandReply:
 def parse_command(value: Any) -> Command:
     """Parse a command as it came over a WebSocket. Raises: Refused.
 
-    Without a method it is told by its members, as WAB's own MCP adapter sends it.
+    Without a method it is recognised by its members, as WAB's own MCP adapter sends it.
     """
     if not isinstance(value, dict):
         raise Refused(COMMAND_INVALID, "a command is a JSON object")

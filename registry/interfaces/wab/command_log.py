@@ -53,7 +53,7 @@ class CommandLog:
         self._file: int | None = None
 
     def write(self, entry: CommandEntry) -> None:
-        """Append the entry. What can't be written is said in the process's own log."""
+        """Append the entry. A failure to write goes to the process's own log."""
         try:
             file = self._file_of(entry.timestamp.date())
             if os.fstat(file).st_size < self._day_bytes:

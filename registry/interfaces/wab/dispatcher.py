@@ -1,7 +1,7 @@
 """The dispatcher: one command in, one reply out, the same over every transport.
 
 The checks stand in the order of WAB 1.0, §8: session, rate, replay, permission,
-signature. Each refusal is a problem of the registry, said in the codes of Appendix B.
+signature. Each refusal is a problem of the registry, with its code of Appendix B.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.refusals import ORIGIN_MISMATCH
 from registry.interfaces.http.services import Services
-from registry.interfaces.http.wab_codes import http_status_of, wab_code_of
+from registry.interfaces.http.wab_codes import http_status_of, wab_error
 from registry.interfaces.wab.agent_exchange import Agent, Exchange
 from registry.interfaces.wab.bridge_command import (
     Command,
@@ -223,25 +223,16 @@ def refusal(
         )
     response = respond_to(error, request)
     problem: Json = msgspec.json.decode(response.content)
-    code = wab_code_of(problem["code"], problem["status"])
-    row = {
-        "code": code,
-        "message": problem["detail"],
-        "details": {
-            name: problem[name]
-            for name in ("code", "pointer", "fix")
-            if name in problem
-        },
-    }
+    retry_after = response.headers.get("Retry-After")
+    row = wab_error(problem, retry_after)
     sent = dict(headers or {})
-    if retry_after := response.headers.get("Retry-After"):
-        row["retryAfter"] = int(retry_after)
+    if retry_after:
         sent["Retry-After"] = retry_after
-    if code in {"AUTHENTICATION_REQUIRED", "INVALID_TOKEN", "SESSION_EXPIRED"}:
+    if row["code"] in {"AUTHENTICATION_REQUIRED", "INVALID_TOKEN", "SESSION_EXPIRED"}:
         sent["WWW-Authenticate"] = "Bearer"
     return CommandReply(
         id=command_id,
         error=row,
-        status=http_status_of(code, problem["status"]),
+        status=http_status_of(row["code"], problem["status"]),
         headers=sent,
     )

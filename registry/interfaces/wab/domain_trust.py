@@ -1,6 +1,6 @@
 """Trust in a domain, which WAB's own clients ask a registry for before they act there.
 
-It is told from what this registry saw: nothing is looked up, and what was not looked at
+It follows from what this registry saw: nothing is looked up, and what was not looked at
 is "unknown". The score is of trust for those clients, and no input of ranking.
 """
 

@@ -6,7 +6,7 @@ who reads slowly is read slowly, and no more than one reply of a connection is h
 The server collects a message of up to 64 MiB before we see a byte of it, and has no
 setting for that: sixteen connections of one network could hold a gigabyte, a thousand
 sixty-four. So the process watches what memory it has of its own, without mapped files,
-and ends all conversations when that has grown too much. Honest agents are told to come
+and ends all conversations when that has grown too much. Honest agents are asked to come
 back.
 """
 

@@ -1,6 +1,6 @@
 """Catalogue of every kind of problem that the registry can name, by code.
 
-The crawler's kinds are told in registrations; its package can't be imported here, so
+The crawler's kinds appear in registrations; its package can't be imported here, so
 they are a list, which a test holds against the crawler.
 """
 

@@ -24,7 +24,7 @@ from registry.errors import Conflict, Forbidden, NotFound
 from registry.records import record as records
 from registry.records.disclosure import digest_disclosure
 from registry.records.promise import Promise
-from registry.records.record import Record, parse_record
+from registry.records.record import parse_record
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.log.log_proofs import MERGE_DELAY_S
@@ -229,15 +229,6 @@ async def _erase_range(
     record = records.erase_record(
         record_id=ids.ulid(), at=now, leaf_index=first, last_index=last, digests=()
     )
-    await _save_range(connection, record, first, last, now)
-    await accept_record(connection, record, now)
-    logger.info("rankings_erased", first=first, last=last, rankings=len(expired))
-    return len(expired)
-
-
-async def _save_range(
-    connection: Connection, record: Record, first: int, last: int, now: datetime
-) -> None:
     await erasures.save_erasure(
         connection,
         StoredErasure(
@@ -248,6 +239,9 @@ async def _save_range(
             erased_at=now,
         ),
     )
+    await accept_record(connection, record, now)
+    logger.info("rankings_erased", first=first, last=last, rankings=len(expired))
+    return len(expired)
 
 
 async def _erased_by(

@@ -1,4 +1,4 @@
-"""The policies that the log tells of, and what changed from each to the next."""
+"""The policies of the log, and what changed from each to the next."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

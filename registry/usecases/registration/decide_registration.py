@@ -49,7 +49,7 @@ PROBE_INTERVAL = timedelta(hours=1)
 async def reject(
     engine: Engine, registration: Registration, problem: Problem, now: datetime
 ) -> None:
-    """The owner is not told of it: anybody can send what no key of the site signed."""
+    """The owner gets no notice: anybody can send what no key of the site signed."""
     async with engine.begin() as connection:
         await registrations.decide(connection, registration, "rejected", [problem], now)
 

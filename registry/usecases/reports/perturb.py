@@ -39,7 +39,7 @@ class TrialListing:
     """A listed site with all that is known of it.
 
     formats, probes: as its profile is made of them. size, independence: labels for
-    reports. tier, visits: the registry keeps none; here they can be said.
+    reports. tier, visits: the registry stores none; here they can be set.
     """
 
     entry: SiteEntry

@@ -72,7 +72,7 @@ async def read_trial_material(
 ) -> TrialMaterial:
     """The newest rankings, and sites that the day alone draws.
 
-    Strangers read the material: sites chosen for the rankings would tell of queries.
+    Strangers read the material: sites chosen for the rankings would disclose queries.
     """
     recent = await trial_material.recent_rankings(connection, rankings)
     day = now.toordinal()

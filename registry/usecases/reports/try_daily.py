@@ -1,4 +1,4 @@
-"""The daily trials of invariance: made once a day, kept, and told when they fail."""
+"""The daily trials of invariance: run and stored once a day, and reported when they fail."""
 
 import asyncio
 from collections.abc import Callable

@@ -189,7 +189,7 @@ class Searcher:
     async def count(
         self, query: SearchQuery, cell: str | None, filters: Filters
     ) -> tuple[int, Facets]:
-        """Count the eligible sites and their values. No site is told, so nothing is recorded.
+        """Count the eligible sites and their values. No site is disclosed, so nothing is recorded.
 
         Raises: Unavailable if the registry is starting.
         """

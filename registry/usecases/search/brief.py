@@ -100,7 +100,7 @@ def _fitted(invocations: Sequence[Invocation], tokens: int) -> Iterator[Invocati
 
 
 def _forms(invocation: Invocation) -> Iterator[Invocation]:
-    """Yield the invocation, then with less and less said of it."""
+    """Yield the invocation, then shorter and shorter forms of it."""
     yield invocation
     abouts = [*(shorten(invocation.about, letters) for letters in SHORTER), ""]
     for about in abouts:

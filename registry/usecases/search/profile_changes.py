@@ -85,7 +85,7 @@ class ProfileChanges:
 def _few(
     parts: Sequence[UnreadRange], changed: Sequence[tuple[int, int]]
 ) -> Sequence[int]:
-    """The changed sites, told with their transactions, of parts that have only a few."""
+    """Return the changed sites of parts that have only a few. changed: with transactions."""
     site_ids: list[int] = []
     for part in parts:
         own = [site for site, xid in changed if part.first <= xid < part.end[0]]

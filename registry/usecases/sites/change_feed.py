@@ -1,8 +1,8 @@
 """The change feed: every site with its last change, in the order of the changes.
 
-A reader holds a cursor that names all transactions whose changes it has been told of. So
+A reader holds a cursor that names all transactions whose changes it has received. So
 none is missed, whatever the order in which they ended, and whoever comes back after a
-year is told of what differs, once: nothing has to be kept for it.
+year receives what differs, once: nothing has to be stored for it.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class FeedPage:
 
 
 async def begin_feed(connection: Connection, *, from_now: bool = False) -> FeedCursor:
-    """Return the cursor of a reader that has been told of nothing, or is up to date."""
+    """Return the cursor of a reader that has received nothing, or is up to date."""
     seen = await snapshot_of(connection) if from_now else Snapshot.at(0)
     return FeedCursor(await _history_of(connection), seen)
 
@@ -59,7 +59,7 @@ async def begin_feed(connection: Connection, *, from_now: bool = False) -> FeedC
 async def read_feed(connection: Connection, cursor: FeedCursor, most: int) -> FeedPage:
     """Return the next changes, each with the site as it is now.
 
-    A site that changes again meanwhile is told of later instead. Raises: Gone if the
+    A site that changes again meanwhile comes later instead. Raises: Gone if the
     database has another history than the cursor.
     """
     if cursor.history != await _history_of(connection):

@@ -65,7 +65,7 @@ logger = structlog.get_logger()
 class SiteUpdate:
     """Update of a site that is to be listed. entry: as it stands, locked.
 
-    notices: of the same visit, told before those of the listing.
+    notices: of the same visit, placed before those of the listing.
     """
 
     entry: SiteEntry

@@ -131,7 +131,7 @@ class Condition:
 
     @property
     def reason(self) -> str:
-        """Return the problem with its cause; of several problems each is told once."""
+        """Return the problem with its cause; of several problems each is reported once."""
         return f"{self.problem} {self.cause}".strip()
 
     @property
@@ -145,7 +145,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionChanges:
-    """standing: what is to be remembered. notices: what is to be told."""
+    """standing: what is to be remembered. notices: those to be sent."""
 
     standing: Mapping[str, Any]
     notices: tuple[Notice, ...]
@@ -199,7 +199,7 @@ def compare_probe(
     """Compare a probe; an outcome is noted once seen twice in a row.
 
     before: {"told"?: the outcome told last, "last"?: another, seen once}. A site that is
-    alive from the first is told nothing.
+    alive from the first gets no notice.
     """
     known = {"told": before["told"]} if "told" in before else {}
     first_alive = not known and outcome == "alive"
@@ -308,7 +308,7 @@ def _once_more(
 
 
 def _is_news(known: Mapping[str, Any], reason: str) -> bool:
-    """A server that fails in turns is told of each way once, and of a few ways only."""
+    """Return whether the reason is new; of a server that fails in turns a few are reported."""
     reasons = known.get("told")  # not kept of what began before an upgrade
     return reasons is not None and reason not in reasons and len(reasons) < MAX_REASONS
 

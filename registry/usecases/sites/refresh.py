@@ -1,4 +1,4 @@
-"""Taking an owner's word that the site's documents changed: one crawl comes sooner.
+"""An owner's hint that the site's documents changed: one crawl comes sooner.
 
 Nothing else moves. Who could time the probes could be at his best for them, and a
 schedule that hints could change would not be the same for all.

@@ -51,7 +51,7 @@ At = Annotated[
 class LabelRequest(RequestBody):
     """An auditor's label of a site. What is null he does not say.
 
-    It replaces all that he said of the site before; one that says nothing takes it back.
+    It replaces all earlier labels of his for the site; an empty one withdraws them.
     auditor: a C2SP verifier key. chain: an identifier of the chain, such as its domain.
     commission: such as "12.5%". observed: the day for which the source tells it. iat:
     seconds since 1970. source: where it comes from, one line, naming no person. sig:

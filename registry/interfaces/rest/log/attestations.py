@@ -1,4 +1,4 @@
-"""POST /v1/attestations: an auditor's word on rankings that he recomputed."""
+"""POST /v1/attestations: an auditor's attestation of rankings that he recomputed."""
 
 from typing import Annotated
 

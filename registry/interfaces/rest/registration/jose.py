@@ -18,7 +18,7 @@ MEDIA_TYPE = "application/jose"
 
 @dataclass
 class JoseOperation(Operation):
-    """The body is no JSON, so its schema is said here."""
+    """The body is no JSON, so its schema is given here."""
 
     def __post_init__(self) -> None:
         self.request_body = RequestBody(

@@ -35,7 +35,7 @@ DAYS: Listing[Any, date] = Listing(
 Since = Annotated[
     str | None,
     QueryParameter(
-        description=f"First day, such as 2026-11-23; {OWN_DAYS} days from it are told",
+        description=f"First day, such as 2026-11-23; {OWN_DAYS} days from it are given",
         schema_extra={"format": "date"},
     ),
 ]
@@ -87,14 +87,14 @@ class OwnExposureView(WireModel):
 @get(
     "/exposure",
     operation_id="listExposure",
-    summary="The days whose exposure of sites is told, the newest first",
+    summary="The days whose exposure of sites is published, the newest first",
     tags=["audit"],
     responses=problems(),
 )
 async def list_exposure(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> ExposureDayPage:
-    """A day is told once it is over, and stands in the log with its digest."""
+    """A day is published once it is over, and its digest is in the log."""
     before = DAYS.begin(services, cursor)
     async with services.api.connect() as connection:
         rows = await exposure_days.list_days(connection, limit=limit + 1, before=before)

@@ -1,6 +1,6 @@
 """/v1/reports: the reports of whole months that are kept, byte for byte.
 
-Each form's digest stands in the log, so that what is served here can be told from what
+Each form's digest stands in the log, so that what is served here can be compared with what
 was kept: the header names the leaf.
 """
 

@@ -1,7 +1,7 @@
 """The fairness report, for whoever asks: of all, of the anonymous, of one category.
 
 It goes out as JSON, CSV or a page, each signed byte for byte with the key of the
-registry's promises, so that a file that was kept still says who told it.
+registry's promises, so that a file that was saved still shows who made it.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ Operator = Annotated[
     str | None,
     QueryParameter(
         max_length=NAME_MAX,
-        description="anon: only the rankings for which no operator was told",
+        description="anon: only the rankings for which no operator was named",
     ),
 ]
 Category = Annotated[

@@ -75,7 +75,7 @@ class OrderView(WireModel):
 
 
 class CounterfactualView(WireModel):
-    """changes: what was otherwise. expected, expectation: what has to hold, in words too.
+    """changes: what was otherwise. expected, expectation: what has to hold, as a code and as a sentence.
 
     held: whether it did. changed: ids of the sites that were otherwise, or that joined.
     shadow: sites that were ranked, of all those listed.

@@ -24,7 +24,7 @@ from registry.interfaces.rest.search.policy_text import (
 from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.ranking.explain import FACTOR_NAMES
 from registry.reports.row_types import camel
-from registry.usecases.log.policy_history import Change, PolicyEpoch, trace_policies
+from registry.usecases.log.policy_history import PolicyEpoch, trace_policies
 from registry.usecases.refusals import POLICY_UNKNOWN
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -155,12 +155,12 @@ async def get_policy(services: Injected) -> PolicyView:
 @get(
     "/policy/history",
     operation_id="getPolicyHistory",
-    summary="All policies that the log tells of, and what changed",
+    summary="All policies of the log, and what changed",
     tags=["audit"],
     responses=problems(),
 )
 async def get_policy_history(services: Injected) -> PolicyHistory:
-    """The newest first, each with the constants that changed and the leaf that told of it."""
+    """The newest first, each with the constants that changed and the leaf of its record."""
     epochs = await read_history(services)
     return PolicyHistory(policies=tuple(map(_view_epoch, epochs)))
 
@@ -215,9 +215,5 @@ def _view_epoch(epoch: PolicyEpoch) -> PolicyEpochView:
         effective_from=logged.published_at,
         code_digest=epoch.code_digest,
         text=f"/v1/policy/{logged.digest}",
-        changes=tuple(map(_view_change, epoch.changes)),
+        changes=tuple(map(ChangeView.of, epoch.changes)),
     )
-
-
-def _view_change(change: Change) -> ChangeView:
-    return ChangeView.of(change)

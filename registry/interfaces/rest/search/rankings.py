@@ -134,7 +134,7 @@ async def get_ranking_proof(
 
 
 class ErasureView(WireModel):
-    """id, leafHash, promise: of the record that tells of the erasure.
+    """id, leafHash, promise: of the record of the erasure.
 
     leafIndex: of the ranking. digests: of the disclosures that exist no more; none where
     the record covers all rankings of a range.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the command `lint` shows entries without a database
 
 
 class Provenance(WireModel):
-    """The making of a document by its own word (AWP §14). synthetic: made by others.
+    """The origin of a document as it declares it (AWP §14). synthetic: made by others.
 
     confidence: 0..1, of a synthetic one; null if undeclared.
     """

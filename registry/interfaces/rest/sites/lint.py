@@ -36,7 +36,7 @@ DOCUMENT_TYPES = "application/json application/octet-stream text/html text/plain
 
 @dataclass
 class LintOperation(Operation):
-    """The body may be any document, sound or not, so its schema is said here."""
+    """The body may be any document, sound or not, so its schema is given here."""
 
     def __post_init__(self) -> None:
         self.request_body = RequestBody(

@@ -35,7 +35,7 @@ class NoticeView(wire.WireModel):
 
 
 class NoticePage(wire.WireModel):
-    """The newest first; each is a change, so what is not told of again still stands."""
+    """The newest first; each is a change, so what no later notice ends still holds."""
 
     host: str
     status: str
