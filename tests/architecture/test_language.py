@@ -164,7 +164,7 @@ RECURRING_FILES = frozenset(
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
     "crawler": 7_700,
-    "registry": 81_990,
+    "registry": 81_930,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))
@@ -370,7 +370,7 @@ def test_a_name_that_says_nothing_is_seen(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["told_of = 1", "def _print_answer(): pass", "class StoredDigest: pass"]
+    "source", ["told_of = 1", "def _tell_answer(): pass", "class KeptDigest: pass"]
 )
 def test_a_name_with_a_vague_word_is_seen(source: str) -> None:
     assert vague(source)

@@ -34,7 +34,7 @@ from registry.interfaces.ard.ard_query import (
     read_filter,
     search_query,
 )
-from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.conditional import HOUR, Conditional
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
@@ -45,7 +45,6 @@ from registry.interfaces.rest.paging import MAX_LIMIT
 from registry.interfaces.rest.search.search import answer_search, count_matches
 from registry.interfaces.rest.sites.sites import find_registered, page_of_sites
 from registry.interfaces.rest.wire_model import WireModel
-from registry.interfaces.web.static_files import HOUR
 from registry.sites.identifier import parse_site_id
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.search.result import Result

@@ -15,8 +15,8 @@ from registry.interfaces.discovery.own_documents import (
     mcp_manifest,
     own_document,
 )
+from registry.interfaces.http.conditional import HOUR
 from registry.interfaces.http.services import Injected
-from registry.interfaces.web.static_files import HOUR
 
 
 def _serve(

@@ -88,6 +88,9 @@ class Conditional(ASGIMiddleware):
                 headers.pop(name, None)
 
 
+HOUR = Conditional("public, max-age=3600")
+
+
 def tag_of(body: bytes) -> str:
     return f'"{hashlib.sha256(body).hexdigest()[:TAG_LENGTH]}"'
 

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from litestar import get
 
+from registry.interfaces.http.conditional import HOUR
 from registry.interfaces.http.services import Injected
 from registry.interfaces.mcp.tool_table import INSTRUCTIONS, TOOLS, Json
-from registry.interfaces.web.static_files import HOUR
 
 SCHEMAS = "https://static.modelcontextprotocol.io/schemas"
 PROTOCOL = "2025-11-25"

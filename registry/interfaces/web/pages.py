@@ -21,6 +21,7 @@ from registry.errors import NotFound, RegistryError
 from registry.identity.requests.web_bot_auth import DIRECTORY_PATH, DIRECTORY_TYPE
 from registry.index.sources import digest_of_page, policy_page
 from registry.interfaces.discovery.own_site import OWN_ACTIONS
+from registry.interfaces.http.conditional import HOUR
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import status_of
@@ -53,7 +54,6 @@ from registry.interfaces.web.page_wording import (
     explain_lead,
 )
 from registry.interfaces.web.rendering import computation, page
-from registry.interfaces.web.static_files import HOUR
 from registry.ranking.policy import Policy
 from registry.ranking.rank_score import SHOWN
 from registry.sites.entry import SiteEntry

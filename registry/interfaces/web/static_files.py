@@ -6,11 +6,10 @@ from importlib.resources import files
 from litestar import MediaType, Response, get
 
 from registry.errors import NotFound
-from registry.interfaces.http.conditional import Conditional
+from registry.interfaces.http.conditional import HOUR
 from registry.interfaces.http.refusals import NOT_FOUND
 from registry.interfaces.http.services import Injected
 
-HOUR = Conditional("public, max-age=3600")
 SECURITY_TXT_LIFETIME = timedelta(days=90)
 
 # Answers are on record once given, so nobody should ask for them by following links.
