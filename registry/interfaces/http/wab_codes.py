@@ -46,16 +46,15 @@ def wab_code_of(code: str, status: int) -> str:
     return _OF_STATUS.get(status, "INVALID_PARAMS")
 
 
+_DETAILS = ("code", "pointer", "fix")
+
+
 def wab_error(problem: Mapping[str, Any], retry_after: str | None) -> dict[str, Any]:
     """Return a problem document as an error of Appendix B. retry_after: the header's."""
     error: dict[str, Any] = {
         "code": wab_code_of(problem["code"], problem["status"]),
         "message": problem["detail"],
-        "details": {
-            name: problem[name]
-            for name in ("code", "pointer", "fix")
-            if name in problem
-        },
+        "details": {name: problem[name] for name in _DETAILS if name in problem},
     }
     if retry_after:
         error["retryAfter"] = int(retry_after)
