@@ -184,6 +184,10 @@ class Rerun:
             f"{tally.perturbation}: {tally.violations} of {tally.trials} fail"
             for tally in result.tallies
             if tally.trials
+        ) + tuple(
+            f"{swap.perturbation}: {swap.violations} of {swap.trials} pairs change places"
+            for swap in result.swaps
+            if swap.trials
         )
 
     def _compare(self, result: InvarianceResult, committed: int) -> Iterator[str]:

@@ -84,6 +84,9 @@ PERTURBATIONS: tuple[Perturbation, ...] = (
     _row("older", "sites changed twice as long ago", "not_higher"),
     _row("failing", "fewer probes found the site working, in more time", "not_higher"),
 )
+LEFT_OUT = "without_"
+"""Begins the name of a count of pairs of eligible sites that change places without a factor."""
+
 PERTURBATION: Mapping[str, Perturbation] = {row.name: row for row in PERTURBATIONS}
 
 
@@ -253,12 +256,19 @@ class TrialCount:
     trials: int
     violations: int
 
+    @property
+    def is_swap(self) -> bool:
+        """Return whether it measures a factor, so that nothing has to hold."""
+        return self.perturbation.startswith(LEFT_OUT)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvarianceResult:
     """Result of a run of trials, by perturbation and as a whole.
 
     queries, sites: distinct ones that were tried. examples: some of the violations.
+    swaps: of each factor that is left out (LEFT_OUT), pairs and those that are swapped;
+    for auditors, as the numbers of a quiet day would tell what was asked.
     seed: gives the same trials again over the same queries and sites, those of the
     generation, which is that of an index of the sites as they are.
     """
@@ -270,6 +280,7 @@ class InvarianceResult:
     seed: int
     policy_digest: str
     generation: str = ""
+    swaps: tuple[TrialCount, ...] = ()
 
     @property
     def trials(self) -> int:

@@ -48,6 +48,7 @@ MAX_SHOWN = 100
 NOT_PROVEN = (
     "which sites were drawn as the sample, where more were eligible than it holds",
     "that the documents in the archive are those that the sites served",
+    "pairs of eligible sites without a factor, which `audit trials` counts again",
 )
 
 

@@ -30,6 +30,7 @@ async def save_run(connection: Connection, run: InvarianceRun) -> bool:
     """Save a day's run; return False if it has one. Raises: ValueError without trials."""
     values = asdict(run)
     values |= values.pop("result")
+    values["tallies"] += values.pop("swaps")
     values["policy"] = values.pop("policy_digest")
     values |= {name: getattr(run.result, name) for name in _COMPUTED}
     return await insert_new(connection, invariance_run, values)
@@ -82,10 +83,12 @@ def _tallies(stored: list[dict[str, Any]]) -> tuple[TrialCount, ...]:
 
 
 def _run(row: Row[Any]) -> InvarianceRun:
+    counts = _tallies(row.tallies)
     result = read_row(
         InvarianceResult,
         row,
-        tallies=_tallies(row.tallies),
+        tallies=tuple(count for count in counts if not count.is_swap),
+        swaps=tuple(count for count in counts if count.is_swap),
         examples=tuple(Violation(**example) for example in row.examples),
         policy_digest=row.policy,
     )

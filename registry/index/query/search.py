@@ -125,7 +125,7 @@ def search(
 
     Raises: ValueError if the cell is no geohash.
     """
-    weights = _term_weights(index, query.request)
+    weights = weigh_terms(index, query.request)
     constants = make_scoring_parameters(query, weights, now, index.policy)
     order = TopK(index, constants, seed)
     standings = order.first(k + 1, after)
@@ -202,7 +202,7 @@ def _explained(
     )
 
 
-def _term_weights(index: Index, request: ParsedQuery) -> dict[str, int]:
+def weigh_terms(index: Index, request: ParsedQuery) -> dict[str, int]:
     """Return the weight of each term that is looked for, of what was meant by mistyped words too."""
     shares = request.weights_bp or dict.fromkeys(request.terms, FULL)
     return {

@@ -36,7 +36,8 @@ class TrialAgreement:
 
     def finish(self) -> None:
         """Compare the newest first: runs from before the first that was logged stand alone."""
-        own = [digest_of(canonical_json(to_builtins(run))) for run in self.runs]
+        tried = [[count for count in run if not count.is_swap] for run in self.runs]
+        own = [digest_of(canonical_json(to_builtins(run))) for run in tried]
         surplus = len(own) - len(self._logged)
         if surplus < 0 or (surplus and self._is_older):
             runs = (

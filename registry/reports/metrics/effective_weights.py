@@ -3,8 +3,8 @@
 A factor that hardly differs between the sites of an answer moves nothing, whatever it
 weighs. Two measures: the share of a factor's contributions in the variance within
 rankings, and the pairs of sites that would change places without it. Both see returned
-sites only: among those that were ranked first, factors make up for each other, so that
-the figures tell of the answers as given, not of all eligible sites.
+sites: among those that were ranked first, factors make up for each other. The pairs of
+all eligible sites are those of the daily trials, which score each of them.
 
 Sources: Saisana, Saltelli & Tarantola 2005 (importance against weight in composite
 indicators), Paruolo, Saisana & Saltelli 2013.
@@ -12,7 +12,7 @@ indicators), Paruolo, Saisana & Saltelli 2013.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,11 +24,13 @@ from registry.reports.estimate import (
     Estimate,
     divide_sums,
     resample_sums,
+    round_figure,
     share_of_sums,
 )
 from registry.reports.inference.bootstrap import Clusters
+from registry.reports.invariance import LEFT_OUT
 from registry.reports.metric import Metric
-from registry.reports.report_survey import Basis
+from registry.reports.report_survey import Basis, Trials
 from registry.reports.row_types import Column, Key, QueryCount
 from registry.reports.window.columns import ScoredColumns
 from registry.reports.wording import format_percent
@@ -44,6 +46,7 @@ class EffectiveWeight:
 
     variance_share: of the contributions' variance within rankings. swap_rate: pairs of
     sites that change places without the factor; swap_share: among those of all factors.
+    eligible_…: the same of all eligible sites of the trials' questions, None without a run.
     """
 
     factor: Annotated[str, Key("part")]
@@ -53,6 +56,13 @@ class EffectiveWeight:
     variance_share: Annotated[Estimate | None, Column("share", "varianceShare")] = None
     swap_rate: Annotated[Estimate | None, Column("share", "swapRate")] = None
     swap_share: Annotated[Estimate | None, Column("share", "swapShare")] = None
+    eligible_pairs: Annotated[int, Column("count", "eligiblePairs")] = 0
+    eligible_swap_rate: Annotated[float | None, Column("share", "eligibleSwapRate")] = (
+        None
+    )
+    eligible_swap_share: Annotated[
+        float | None, Column("share", "eligibleSwapShare")
+    ] = None
 
 
 def contribution_variances(contributions: Integers) -> Floats:
@@ -105,6 +115,7 @@ def _measure(basis: Basis) -> tuple[EffectiveWeight, ...]:
             nominal=weight / FULL,
             queries=survey.scored_queries,
             withheld=survey.terms.withhold(survey.scored_queries),
+            **_among_eligible(name, survey.trials),
         )
         for name, weight in zip(FACTOR_NAMES, weights, strict=True)
     )
@@ -114,6 +125,20 @@ def _measure(basis: Basis) -> tuple[EffectiveWeight, ...]:
         cell if cell.withheld else _fill(cell, factor, resampled)
         for factor, cell in enumerate(cells)
     )
+
+
+def _among_eligible(factor: str, runs: Trials) -> dict[str, Any]:
+    """Sum up pairs of eligible sites over the runs of the window."""
+    counts = [count for run in runs for count in run if count.is_swap]
+    own = [count for count in counts if count.perturbation == LEFT_OUT + factor]
+    pairs, swaps = (sum(c.trials for c in own), sum(c.violations for c in own))
+    return {
+        "eligible_pairs": pairs,
+        "eligible_swap_rate": round_figure(swaps / pairs) if pairs else None,
+        "eligible_swap_share": round_figure(swaps / sum(c.violations for c in counts))
+        if swaps
+        else (0.0 if pairs else None),
+    }
 
 
 def _fill(cell: EffectiveWeight, factor: int, sums: ClusterSums) -> EffectiveWeight:
@@ -144,6 +169,16 @@ def _summarise(weights: Sequence[EffectiveWeight]) -> Iterator[str]:
             "Of what tells the returned sites' scores apart, the factors make up: "
             f"{parts}."
         )
+    among = ", ".join(
+        f"{cell.factor.replace('_', ' ')} {format_percent(cell.eligible_swap_share)}"
+        for cell in weights
+        if cell.eligible_swap_share is not None
+    )
+    if among:
+        yield (
+            "Of the pairs of all eligible sites that change places where one factor is "
+            f"left out, the factors make up: {among}."
+        )
 
 
 EFFECTIVE_WEIGHTS = Metric(
@@ -162,5 +197,12 @@ EFFECTIVE_WEIGHTS = Metric(
             "without the factor."
         ),
         "swapShare": "The same as a part of the swaps of all factors.",
+        "eligiblePairs": (
+            "Pairs of all eligible sites, not tied, of the questions of the days' trials, "
+            "whose sites are at most a thousand that the day draws; of more than 256 "
+            "eligible ones an even part."
+        ),
+        "eligibleSwapRate": "Those of them that would stand the other way round.",
+        "eligibleSwapShare": "The same as a part of the swaps of all factors.",
     },
 )

@@ -46,7 +46,7 @@ class Invariance:
 
 def sum_trials(runs: Trials) -> Invariance:
     """Return the sums over runs, by perturbation and of all."""
-    counts = [count for run in runs for count in run]
+    counts = [count for run in runs for count in run if not count.is_swap]
     whole = _sum("", counts)
     cell = Invariance(
         days=len(runs),

@@ -31,6 +31,7 @@ from registry.reports.invariance import (
     slack_of,
 )
 from registry.sites.place import Point, cell_of, centroid_of
+from registry.usecases.reports.eligible_weights import count_swaps
 from registry.usecases.reports.perturb import Draw, MakeProfile, TrialListing
 from registry.usecases.reports.shadow_index import (
     JOINS,
@@ -115,6 +116,14 @@ class _Run:
             seed=self._seed,
             policy_digest=self._shadow.policy.digest,
             generation=self._index.generation,
+            swaps=count_swaps(
+                self._index,
+                [
+                    replace(self._query(number), cell=self._question(number).cell)
+                    for number in sorted(self._tried)
+                ],
+                self._shadow.now,
+            ),
         )
 
     def trials_of(self, perturbation: Perturbation, trials: int) -> Iterator[int]:

@@ -17,6 +17,7 @@ from registry.auditor.trust import TrustOptions
 from registry.bench.invariance import NOW, town_shadow
 from registry.demo.town.member import CAST
 from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import digest_of
 from registry.records.record import trials_commitment_record, trials_result_record
@@ -143,7 +144,8 @@ def audit(served: Served, held: Held) -> tuple[int, Any]:
 
 def computed(output: Any) -> int:
     """How many trials were run."""
-    run = (line.split(" fail")[0].split() for line in output["checked"][1:])
+    tried = [line for line in output["checked"][1:] if line.endswith(" fail")]
+    run = (line.split(" fail")[0].split() for line in tried)
     return sum(int(words[-1]) for words in run)
 
 
@@ -158,7 +160,8 @@ async def rerun(served: Served, held: Held, lister: Lister) -> Rerun:
 def test_honest_trials_come_out_the_same(served: Served, lister: Lister) -> None:
     code, output = audit(served, TrialDay(lister=lister).publish(served))
     assert (code, computed(output)) == (0, TRIALS), output
-    assert len(output["checked"]) == 1 + len(PERTURBATIONS)
+    assert len(output["checked"]) == 1 + len(PERTURBATIONS) + len(FACTOR_NAMES)
+    assert all("pairs change places" in line for line in output["checked"][-5:])
 
 
 @pytest.mark.parametrize("known", [0, 2])

@@ -1,16 +1,23 @@
 """The town's rankings do not move; a ranker that knows more than it may is found out."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
+from itertools import permutations
+from operator import sub
 from random import Random
 
 import pytest
 
 from registry.bench.invariance import NOW, town_shadow, with_leak
 from registry.demo.town.member import CAST
+from registry.index.building.builder import Builder
+from registry.index.columns.signatures import SIGNATURE_BYTES
+from registry.index.query.search import prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.profile import Profile
 from registry.reports.invariance import PERTURBATIONS
@@ -41,6 +48,40 @@ def test_nothing_moves_the_rankings_of_the_town(town: Shadow) -> None:
     assert result.trials == TRIALS
     assert {tally.trials for tally in result.tallies} == {10}
     assert result.violations == 0, result.sentence
+
+
+def test_pairs_of_all_eligible_sites_are_counted_without_each_factor(
+    town: Shadow,
+) -> None:
+    """Counted here by searches for all, in which no site shares another's place."""
+    swaps = try_invariance(town, trials=100 * len(PERTURBATIONS), seed=1).swaps
+    profiles = [
+        replace(town.make(listing), publisher=number)
+        for number, listing in enumerate(town.listings)
+    ]
+    policy = replace(DEFAULT_POLICY, duplicate_signature_bytes=SIGNATURE_BYTES + 1)
+    index = Builder.build(profiles, policy).index
+    pairs, swapped = 0, Counter[str]()
+    for question in town.questions:
+        assert question is not None
+        query = prepare_query(
+            question.text,
+            town.encoder,
+            policy,
+            cell=question.cell,
+            filters=question.filters,
+        )
+        ranked = search(index, query, now=NOW, seed=bytes(32), k=len(profiles)).sites
+        for first, second in permutations(ranked, 2):
+            pairs += first.score > second.score
+            for name, weight in zip(FACTOR_NAMES, policy.weights, strict=True):
+                values = (getattr(site.factors, name) for site in (first, second))
+                without = first.score - second.score - weight * sub(*values)
+                swapped[name] += first.score > second.score and without < 0
+    assert len(town.questions) < 100 < pairs
+    assert [(swap.perturbation, swap.trials, swap.violations) for swap in swaps] == [
+        (f"without_{name}", pairs, swapped[name]) for name in FACTOR_NAMES
+    ]
 
 
 def test_the_same_seed_gives_the_same_trials(town: Shadow) -> None:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from registry.identity import base64url
 from registry.identity.keys.private_keys import public_key_of
 from registry.identity.statements.jws import sign_compact
+from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
 from registry.records.canonical import canonical_json, digest_of
@@ -40,7 +41,7 @@ from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.archive.archive_rows import archive_ranking, derive
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.archive.writing import ArchiveWriter, WriteSummary
-from registry.reports.invariance import TrialCount
+from registry.reports.invariance import LEFT_OUT, TrialCount
 from registry.reports.labels import AUDITOR as AUDITOR_KIND
 from registry.reports.labels import (
     DOCUMENT,
@@ -61,7 +62,11 @@ PUBLIC = public_key_of(KEY)
 SITES = tuple(range(101, 131))
 SIZES = ("micro", "small", "medium", "large", "unknown")
 WINDOW = Window(start_at=NOON - timedelta(hours=12), end_at=NOON + timedelta(hours=36))
-TRIALS = ((TrialCount(perturbation="brand", trials=400, violations=1),),)
+SWAPS = tuple(
+    TrialCount(perturbation=LEFT_OUT + name, trials=80, violations=40 - 10 * number)
+    for number, name in enumerate(FACTOR_NAMES)
+)
+TRIALS = ((TrialCount(perturbation="brand", trials=400, violations=1), *SWAPS),)
 ALGORITHM = Algorithm(policy_digest=DEFAULT_POLICY.digest, code_digest="sha256:code")
 TERMS = Terms(window=WINDOW)
 AUDITOR = Signer(
@@ -151,7 +156,8 @@ class Town(History):
         return statement(signed.labelling, self.now)
 
     def tell_trials(self, tallies):
-        """Commit to trials of today, and log their results."""
+        """Commit to trials of today, and log their results; swaps are for auditors."""
+        tallies = [tally for tally in tallies if not tally.is_swap]
         secret, day = sha256(b"trials").digest(), self.now.date()
         committed = {"commitment": commit_secret(secret), "material": digest_of(b"{}")}
         self.log(trials_commitment_record(**self.head, day=day, **committed))

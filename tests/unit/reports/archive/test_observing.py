@@ -14,6 +14,7 @@ from registry.reports.archive import observing
 from registry.reports.archive.window_spool import SpooledParts
 from registry.reports.build_report import build_report
 from registry.reports.metrics.contradictions import CONTRADICTIONS
+from registry.reports.metrics.effective_weights import EFFECTIVE_WEIGHTS
 from registry.reports.metrics.trials import INVARIANCE
 from registry.reports.window.columns import gather
 from registry.reports.window.observation import ObservedRanking, ObservedSelection
@@ -89,6 +90,13 @@ def test_parts_add_up_to_the_same_report(town, archive, monkeypatch):
     assert result.counts.empty_rankings > 0
     assert result.counts.scored > 400
     assert result[INVARIANCE].violations == 1
+    eligible = [
+        (factor.eligible_pairs, factor.eligible_swap_rate, factor.eligible_swap_share)
+        for factor in result[EFFECTIVE_WEIGHTS]
+    ]
+    assert eligible == [(80, n / 80, n / 100) for n in (40, 30, 20, 10, 0)], (
+        "of the trials, not of the returned sites"
+    )
     contested = {field.name: field.sites for field in result[CONTRADICTIONS].fields}
     assert [contested[name] for name in ("any", "size", "independence")] == [3, 2, 2]
 
