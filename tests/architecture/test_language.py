@@ -164,7 +164,7 @@ RECURRING_FILES = frozenset(
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
     "crawler": 7_700,
-    "registry": 81_930,
+    "registry": 82_070,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))
