@@ -53,10 +53,10 @@ async def prove_control(context: Context, task: Task, entry: SiteEntry) -> None:
         current = await sites.lock_site(connection, entry.host)
         if current is None:
             return
-        speaking = await save_published_keys(
+        trusted = await save_published_keys(
             connection, entry.site_id, published_keys(evidence), now=now
         )
-        proved = bool(speaking)
+        proved = bool(trusted)
         reproof = decide_reproof(now, proved=proved, strikes=task.failures)
         held = await tasks.complete(
             connection,

@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import and_, delete, insert, select, update
 
 from registry.db.engine.engines import Connection
+from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import challenge
 from registry.identity.statements.challenge import IssuedChallenge
 
@@ -26,11 +27,7 @@ async def save_challenge(
 async def find_challenge(connection: Connection, nonce: str) -> IssuedChallenge | None:
     rows = await connection.execute(select(challenge).where(challenge.c.nonce == nonce))
     row = rows.one_or_none()
-    if row is None:
-        return None
-    return IssuedChallenge(
-        host=row.host, expires_at=row.expires_at, consumed_at=row.used_at
-    )
+    return read_row(IssuedChallenge, row, consumed_at=row.used_at) if row else None
 
 
 async def use_nonce(
