@@ -355,7 +355,7 @@ class Demo:
         )
 
     async def _stay_open(self, service: Settings) -> None:
-        origin = service.origin
+        origin, stop = service.origin, stop_requested()
         self._output.print(
             f"""
 [bold]The registry serves on.[/] Ctrl-C ends it.
@@ -369,7 +369,7 @@ Try:
   .venv/bin/fair-registry search --registry {origin} --city Berlin repair my bicycle""",
             soft_wrap=True,
         )
-        await stop_requested().wait()
+        await stop.wait()
 
     def _heading(self, text: str) -> None:
         self._output.print(f"\n[bold]{text}[/]")
