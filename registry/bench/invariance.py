@@ -47,6 +47,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LEAK_TRIALS = 1_400
 LEAK = 200  # of 10,000 points of quality, for who pays
 FIRST_ID = 10_000
+PUBLISHERS = 12  # of a drawn town: some have more sites than places in an answer
 KIB_A_MIB = 1_024
 
 
@@ -86,7 +87,7 @@ def invariance(sites: int, trials: int, towns: int, *, as_json: bool) -> None:
 
 
 def _drawn(town: Shadow, towns: int) -> Iterator[Shadow]:
-    """Draw towns: half the listings, some twice, of other ages and probes."""
+    """Draw towns: half the listings, some twice, of other publishers, ages and probes."""
     for number in range(towns):
         rng = Random(f"town {number}")  # noqa: S311
         listings = rng.choices(town.listings, k=rng.randrange(8, len(town.listings)))
@@ -105,7 +106,7 @@ def _settled(listing: TrialListing, site_id: int, rng: Random) -> TrialListing:
         listing.entry,
         site_id=site_id,
         host=host,
-        registrable_domain=host,
+        registrable_domain=f"p{rng.randrange(PUBLISHERS)}.test",
         changed_at=NOW - timedelta(days=rng.randrange(500)),
     )
     answers = rng.randrange(101)

@@ -153,9 +153,9 @@ class Policy:
         7500, "the usual correction: a long text matches more words by chance"
     )
     length_pivot_milli: int = _constant(
-        40_000,
-        "words of a usual site; with a mean each site's text would move all the others'",
+        40_000, "words of a usual site; a mean would move with each site's text"
     )
+    word_passages: int = _constant(1, "each action is a text; 0: all of them are one")
     scored_terms: int = _constant(
         8, "the rarest words carry a long request; nobody matches all of it"
     )
@@ -351,7 +351,7 @@ def _digest_of(policy: Policy) -> str:
 
 
 _NONE_BEFORE: Mapping[str, Any] = {
-    **dict.fromkeys(("meaning_step_bp", "meaning_beside_step_bp"), 0),
+    **dict.fromkeys(("meaning_step_bp", "meaning_beside_step_bp", "word_passages"), 0),
     **dict.fromkeys(("asking_speakers", "answering_speakers"), ()),
     # Steps by which the score alone orders: every factor is shown as 0.
     "shown_score_step": 1,

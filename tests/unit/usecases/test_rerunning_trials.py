@@ -31,6 +31,7 @@ from registry.usecases.sites.list_site import Lister
 from tests.cli.audited import VKEY, Served, publish, run_json, serving
 from tests.db.test_asking_counterfactually import Bribable
 from tests.unit.records.history import History
+from tests.unit.reports.archive.archived import Town, archived
 from tests.unit.usecases.served_town import probed, served_material
 
 DAY = NOW.date()
@@ -78,6 +79,11 @@ class TrialDay:
         """Publish the log and the material; return the answers of who asked."""
         history = History(now=NOW).begin()
         held = [_held(history, history.rank(query=query)) for query in QUERIES]
+        self.log(history, held, served)
+        return held
+
+    def log(self, history: History, held: Held, served: Served) -> None:
+        """Publish the trials of rankings."""
         material = _material(self.lister, held)
         history.log(
             trials_commitment_record(
@@ -96,7 +102,6 @@ class TrialDay:
         publish(served.folder, history.bodies)
         body = msgspec.structs.replace(material, **self.other).body
         served.signed[f"/v1/invariance/{DAY}"] = body, ""
-        return held
 
     def _result(self, material: TrialMaterial, held: Held) -> dict[str, Any]:
         questions = {
@@ -135,9 +140,12 @@ def lines_of(held: Held) -> list[bytes]:
 def audit(served: Served, held: Held) -> tuple[int, Any]:
     file = served.folder / "disclosures"
     file.write_bytes(b"\n".join(lines_of(held)))
+    return _audit(served, "--disclosures", file)
+
+
+def _audit(served: Served, *options: object) -> tuple[int, Any]:
     code, output = run_json(
-        *("trials", DAY, "--registry", served.url, "--key", VKEY),
-        *("--disclosures", file),
+        *("trials", DAY, "--registry", served.url, "--key", VKEY), *options
     )
     return code, output.get("rankings", [output])[0]
 
@@ -246,3 +254,65 @@ def test_what_can_not_be_had_is_not_computed(
         assert audit(served, held)[0] == 3
     else:
         assert run_json("trials", day, *arguments)[0] == 3
+
+
+def erase(town: Town) -> None:
+    town.forget(town.rows[0])
+
+
+def answer_another_query(town: Town) -> None:
+    town.rows[0].query = "bread 99"
+
+
+def take_the_place_of_another(town: Town) -> None:
+    town.rows[0].leaf_index = town.rows[1].leaf_index
+
+
+def withhold(town: Town) -> None:
+    del town.rows[:2]
+
+
+@pytest.mark.parametrize(
+    ("tamper", "code", "text"),
+    [
+        (None, 0, ""),
+        (withhold, 3, "of 2 of 4 rankings no query"),
+        (erase, 3, "of 1 of 4 rankings no query"),
+        (answer_another_query, 1, "a disclosure of"),
+        (take_the_place_of_another, 1, "a disclosure of"),
+    ],
+)
+def test_an_archive_opens_what_the_log_has_the_digests_of(
+    tamper: Callable[[Town], None] | None,
+    code: int,
+    text: str,
+    served: Served,
+    lister: Lister,
+) -> None:
+    """The manifest of each is signed: who tampers is the registry itself."""
+    town = Town(now=NOW).begin()
+    held: Held = [
+        {
+            "id": row.id,
+            "openings": [{"disclosure": text} for text in row.disclosures().values()],
+        }
+        for row in map(town.ask, range(1, 5))
+    ]
+    TrialDay(lister=lister).log(town, held, served)
+    if tamper:
+        tamper(town)
+    archive = archived(served.folder / "archive", town.rows)
+    result, output = _audit(served, "--archive", archive.folder)
+    assert (result, text in json.dumps(output)) == (code, True), output
+    assert (computed(output) == TRIALS) == (tamper is None)
+
+
+def test_an_archive_whose_files_are_others_opens_nothing(
+    served: Served, lister: Lister
+) -> None:
+    TrialDay(lister=lister).publish(served)
+    archive = archived(served.folder / "archive", Town(now=NOW).begin().rows)
+    for entry in archive.manifest.files:
+        (archive.folder / entry.name).write_bytes(b"PAR1")
+    code, output = _audit(served, "--archive", archive.folder)
+    assert (code, "archive_damaged" in json.dumps(output)) == (1, True), output
