@@ -113,21 +113,27 @@ class Policy:
     )
     spelled_words: tuple[str, ...] = _words(
         vocabulary.SPELLED_WORDS,
-        "common in requests: with the other lists all that a slip is corrected to",
+        "common in requests, so that they are known and never taken apart",
     )
-    real_words: tuple[str, ...] = _words(
-        vocabulary.REAL_WORDS,
-        "sneakers are no speakers: words of seven languages, near to listed ones",
+    dictionary: str = "pyspellchecker-0.9.1-en"
+    dictionary_digest: str = (
+        "sha256:97242583cbec76b95562c29bc5e4f8e79725934d52747e049e1820db02b1ff71"
     )
     correction_letters_min: int = _constant(
-        5, "shorter words are near to too many others; of five letters two change place"
+        4, "shorter words are near to too many others"
     )
-    correction_replaced_letters_min: int = _constant(
-        8, "one letter for another makes of many a short word a different one"
+    correction_occurrences_min: int = _constant(
+        150, "rarer words of the dictionary are names and slips themselves"
     )
-    correction_twice_letters_min: int = _constant(
-        8, "two slips in a long word, and only if no other letter comes in"
+    correction_english_bp: int = _constant(
+        7500, "of the other words: the dictionary says nothing of other languages"
     )
+    slip_doubled_weight: int = _constant(
+        40, "a letter doubled or not is how most words are misspelt"
+    )
+    slip_swapped_weight: int = _constant(16, "two letters swapped are typed too fast")
+    slip_letter_weight: int = _constant(3, "a letter missing or too many")
+    slip_replaced_weight: int = _constant(1, "a wrong letter makes another word")
     corrections_max: int = _constant(
         3, "more unknown words than that are another language"
     )
@@ -353,6 +359,7 @@ def _digest_of(policy: Policy) -> str:
 _NONE_BEFORE: Mapping[str, Any] = {
     **dict.fromkeys(("meaning_step_bp", "meaning_beside_step_bp", "word_passages"), 0),
     **dict.fromkeys(("asking_speakers", "answering_speakers"), ()),
+    **dict.fromkeys(("dictionary", "dictionary_digest"), ""),
     # Steps by which the score alone orders: every factor is shown as 0.
     "shown_score_step": 1,
     "shown_factor_step_bp": 4 * FULL,

@@ -115,7 +115,6 @@ class _QueryParser:
         self.term_of: dict[str, str] = {}
         self.corrected: dict[str, str] = {}
         self._words_max = policy.query_words_max
-        self._corrections_max = policy.corrections_max
 
     def add(self, words: Iterable[QueryWord]) -> None:
         terms, sentence, term_of = self.terms, self.sentence, self.term_of
@@ -134,7 +133,7 @@ class _QueryParser:
         if len(self.terms) >= self._words_max:
             return False
         self.terms[item.word] = item.term
-        if item.correction and len(self.corrections) < self._corrections_max:
+        if item.correction:
             self.corrections[item.word] = item.correction
         return True
 

@@ -1,8 +1,16 @@
 """Known words, words run together, and corrections."""
 
+import gzip
+import hashlib
+import json
+import re
 from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
 
 from tests.second_implementation.words import compared, stem
+
+FULL = 10_000
 
 
 def is_plain(word):
@@ -28,7 +36,6 @@ class Lexicon:
         folded = (compared(piece.casefold()) for piece in pieces)
         self.known = {word for word in folded if is_plain(word) and len(word) > 1}
         self.known.update(self.listed, policy.closed_words, policy.stop_words)
-        self.known.update(policy.real_words)
         self.known.update(
             p.replace("+", "").replace("-", "") for p in policy.split_words
         )
@@ -37,12 +44,7 @@ class Lexicon:
         linked = {word + link for word in nouns if len(word) > 3 for link in "sn"}
         self.parts_of_words = nouns | linked
         self.longest_part = max(map(len, self.parts_of_words))
-        self.targets = dict.fromkeys(
-            [
-                *self.listed,
-                *(w + "s" for w in self.listed if len(w) > 3 and w[-1] != "s"),
-            ]
-        )
+        self.dictionary = dictionary(policy)
         self._parts, self._corrections = {}, {}
 
     @cached_property
@@ -93,40 +95,66 @@ class Lexicon:
         parts = (part for word in words for part in self.parts(word))
         return list(dict.fromkeys(filter(self.is_content, parts)))[:limit]
 
+    def corrections(self, words, written):
+        """words: of a request, in order. written: as they were typed, but for case."""
+        unknown = [word for word in dict.fromkeys(words) if self.is_unknown(word)]
+        others = [word for word in words if word.isalpha() and word not in unknown]
+        english = sum(map(self.is_english, others))
+        least = self.policy.correction_english_bp
+        if not "".join(written).isascii() or english * FULL < least * len(others):
+            return {}
+        first = unknown[: self.policy.corrections_max]
+        return {word: meant for word in first if (meant := self.correction(word))}
+
+    def is_english(self, word):
+        return word in self.dictionary or (
+            word[-1:] == "s" and word[:-1] in self.dictionary
+        )
+
+    def is_unknown(self, word):
+        known = word in self.parts_of_words or self.is_english(word) or self.knows(word)
+        long = len(word) >= self.policy.correction_letters_min
+        return long and is_plain(word) and self.is_content(word) and not known
+
     def correction(self, word):
         if word not in self._corrections:
             self._corrections[word] = self._correct(word)
         return self._corrections[word]
 
     def _correct(self, word):
-        least = self.policy.correction_letters_min
-        if not is_plain(word) or len(word) < least or self.knows(word):
-            return None
         options = [
-            (slips, sorted(word) != sorted(target), target)
-            for target in self.targets
-            if abs(len(target) - len(word)) <= 2
-            and (slips := self._slips(word, target))
+            (-times * self._weight(word, target), target)
+            for target, times in self.dictionary.items()
+            if times >= self.policy.correction_occurrences_min
+            and abs(len(target) - len(word)) < 2
+            and (word[0] == target[0] or word[:2] == target[:2][::-1])
+            and target not in self.stop
+            and not word.startswith(target.removesuffix("s"))
+            and len(set(word) ^ set(target)) < 3
+            and distance(word, target) == 1
         ]
-        return min(options)[2] if options else None
+        return min(options)[1] if options else None
 
-    def _slips(self, word, target):
-        if word.startswith(target.removesuffix("s")):
-            return 0
-        if word[0] != target[0] and word[:2] != target[:2][::-1]:
-            return 0
-        apart = distance(word, target)
-        if apart == 1:
-            return int(len(word) >= self._letters_needed(word, target))
-        enough = len(word) >= self.policy.correction_twice_letters_min
-        return 2 if apart == 2 and enough and set(word) == set(target) else 0
-
-    def _letters_needed(self, word, target):
+    def _weight(self, word, target):
         if sorted(word) == sorted(target):
-            return self.policy.correction_letters_min
+            return self.policy.slip_swapped_weight
+        if once(word) == once(target):
+            return self.policy.slip_doubled_weight
         if len(word) == len(target):
-            return self.policy.correction_replaced_letters_min
-        return self.policy.correction_letters_min + 1
+            return self.policy.slip_replaced_weight
+        return self.policy.slip_letter_weight
+
+
+def once(word):
+    return re.sub(r"(.)\1+", r"\1", word)
+
+
+def dictionary(policy):
+    """The English word list of a package of Python; there is no other source of it."""
+    folder = Path(find_spec(policy.dictionary.split("-")[0].removeprefix("py")).origin)
+    text = gzip.decompress((folder.parent / "resources/en.json.gz").read_bytes())
+    assert policy.dictionary_digest == f"sha256:{hashlib.sha256(text).hexdigest()}"
+    return json.loads(text)
 
 
 def distance(first, second):

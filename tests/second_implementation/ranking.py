@@ -34,17 +34,11 @@ def request_of(text, policy):
 class Request:
     def __init__(self, text, policy, lexicon, meaning):
         text = request_of(text, policy)
-        typed = [
-            part
-            for _, word in typed_words(text, set(policy.split_words))
-            for part in lexicon.parts(word)
-        ]
+        words = list(typed_words(text, set(policy.split_words)))
+        typed = [part for _, word in words for part in lexicon.parts(word)]
         content = list(dict.fromkeys(filter(lexicon.is_content, typed)))
         content = content[: policy.query_words_max]
-        corrections = {word: lexicon.correction(word) for word in content}
-        corrected = [word for word in content if corrections[word]]
-        corrected = corrected[: policy.corrections_max]
-        of = {word: corrections[word] for word in corrected}
+        of = lexicon.corrections(typed, [shown for shown, _ in words])
         self.corrected = of
         self.terms = list(dict.fromkeys(map(stem, content)))
         self.shares = {}

@@ -1,9 +1,8 @@
 """The word lists of the default policy and of its lexicon.
 
 Part of the policy's hash: changing a word changes the ranking. They stand in files beside
-this one: `lists.toml`; `real_words.txt`, made by tests/unit/ranking/make_real_words.py;
-and `trade_words.txt`, plain nouns of trades in other scripts than Latin, written by hand
-in the form in which words are compared.
+this one: `lists.toml`, and `trade_words.txt`, plain nouns of trades in other scripts than
+Latin, written by hand in the form in which words are compared.
 """
 
 import tomllib
@@ -37,10 +36,9 @@ ACT_WORDS = _in_lists("act_words")
 GENERIC_WORDS = _in_lists("generic_words")
 EVERYDAY_WORDS = _in_lists("trades", "things", "trades_elsewhere")
 NON_LOCAL_CATEGORIES = _in_lists("non_local_categories")
-REAL_WORDS = listed(_in_file("real_words.txt"))
 TRADE_WORDS = listed(_in_file("trade_words.txt"))
 
-# Words that are joined, taken apart, or corrected to.
+# Words that are joined or taken apart.
 SPLIT_WORDS = _in_lists("split_words")
 SPELLED_WORDS = _in_lists("spelled_words")
 NAME_PARTS = _in_lists("name_parts")

@@ -5,23 +5,22 @@ no site can change the meaning of a request.
 
 An unknown word is taken apart where it consists of listed words (`addtocart`), and
 takes the plain vowel where that makes it known (`zuerich`); both in sites and requests.
-In requests an unknown word that is a slip of the keyboard away from a listed one is
-searched in both forms, and the answer tells so. Only listed words are corrections: the
-encoder knows too many pieces and languages to tell a slip from a name. What is a word of
-another language (`real_words`) is no slip.
+In requests in English an unknown word that is a slip of the keyboard away from one of an
+English dictionary is searched in both forms, and the answer tells so; see `spelling`. What
+the encoder knows as a word, of any language, is no slip.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, takewhile
-from operator import eq
+from itertools import chain
 
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import compared, stem, typed_words, word_set
+from registry.ranking.words.spelling import Spelling, load_occurrences
 
 _LINKS = "sn"
 """Letters that a noun may take at its end inside a compound or in the plural."""
@@ -32,9 +31,9 @@ class QueryWord:
     """A word of a request, independent of its neighbours and shared by all requests.
 
     shown: as typed but for its case, or as one of words run together. is_content: it can
-    match. is_in_sentence: that, or it connects content words. correction: see
-    `Lexicon.correction_of`; None for other words. is_plain: compared as shown, without a
-    correction.
+    match. is_in_sentence: that, or it connects content words. is_unknown: it may be
+    mistyped. correction: what was probably meant, or None. is_plain: compared as shown,
+    without a correction.
     """
 
     shown: str
@@ -42,18 +41,22 @@ class QueryWord:
     term: str
     is_content: bool
     is_in_sentence: bool
-    correction: str | None
+    is_unknown: bool
     is_plain: bool
+    correction: str | None = None
 
 
 class Lexicon:
     """Shared and read-only."""
 
-    def __init__(self, pieces: Iterable[str], policy: Policy) -> None:
+    def __init__(
+        self, pieces: Iterable[str], spelling: Spelling, policy: Policy
+    ) -> None:
         """Index the words. pieces: of the encoder that start a word, in any case."""
         listed = _listed_words(policy)
         joined = map(_joined, policy.split_words)
-        closed = {*policy.closed_words, *policy.real_words, *joined}
+        closed = {*policy.closed_words, *joined}
+        self._spelling = spelling
         self._policy = policy
         self._longest_word = policy.word_letters_max
         self._stop = word_set(policy.stop_words)
@@ -63,9 +66,6 @@ class Lexicon:
         self._longest_part = max(map(len, self._parts))
         self._known = closed.union(listed, policy.stop_words, _plain_pieces(pieces))
         self._known_stems = frozenset(map(stem, self._known))
-        targets = tuple(dict.fromkeys((*listed, *_plurals(listed))))
-        self._near = _by_deletion(targets)
-        self._alike = _by_letters(targets)
         longest = self._longest_word
         self._content_parts_of = Memo(self._content_parts, longest=longest, most=16_384)
         self._words = Memo(self._read_word, longest=longest, most=16_384)
@@ -83,14 +83,35 @@ class Lexicon:
         parts = self.parts(word)
         return tuple(dict.fromkeys(filter(self._is_content, parts)))
 
-    def correction_of(self, word: str) -> str | None:
-        """Return the listed word that was probably meant, None if there is none."""
-        return self._correct(word) if self._is_short(word) else None
-
     def read(self, text: str) -> list[QueryWord]:
-        """Return the words of a request, in order."""
+        """Return the words of a request, in order, with their corrections."""
         shown = [shown for shown, _ in typed_words(text)]
-        return list(chain.from_iterable(map(self._words.__getitem__, shown)))
+        words = list(chain.from_iterable(map(self._words.__getitem__, shown)))
+        if not any([word.is_unknown for word in words]) or not self._are_english(words):
+            return words
+        corrections = self._corrections(words)
+        return [
+            replace(word, correction=meant, is_plain=False)
+            if (meant := corrections.get(word.word))
+            else word
+            for word in words
+        ]
+
+    def _corrections(self, words: Iterable[QueryWord]) -> dict[str, str]:
+        """Correct the first unknown words; more of them are another language."""
+        unknown = dict.fromkeys([word.word for word in words if word.is_unknown])
+        first = list(unknown)[: self._policy.corrections_max]
+        meant = {word: self._spelling.corrections[word] for word in first}
+        return {word: target for word, target in meant.items() if target}
+
+    def _are_english(self, words: Sequence[QueryWord]) -> bool:
+        """Return whether enough of the words that may not be mistyped are English."""
+        if not "".join([word.shown for word in words]).isascii():
+            return False
+        others = [word.word for word in words if not word.is_unknown]
+        others = [word for word in others if word.isalpha()]
+        english = sum(map(self._spelling.has, others))
+        return english * FULL >= self._policy.correction_english_bp * len(others)
 
     def _read_word(self, shown: str) -> tuple[QueryWord, ...]:
         parts = self.parts(compared(shown))
@@ -100,15 +121,14 @@ class Lexicon:
 
     def _read_part(self, shown: str, word: str) -> QueryWord:
         is_content = self._is_content(word)
-        correction = self._correct(word) if is_content else None
         return QueryWord(
             shown=shown,
             word=word,
             term=stem(word),
             is_content=is_content,
             is_in_sentence=is_content or word in self._stop,
-            correction=correction,
-            is_plain=shown == word and not correction,
+            is_unknown=is_content and self._may_be_mistyped(word),
+            is_plain=shown == word,
         )
 
     def _is_content(self, word: str) -> bool:
@@ -161,49 +181,21 @@ class Lexicon:
         plain = with_plain_vowels(word)
         return plain if len(plain) > 3 and plain in self._known else word
 
-    def _correct(self, word: str) -> str | None:
-        least = self._policy.correction_letters_min
-        if not _is_plain(word) or len(word) < least or self.knows(word):
-            return None
-        forms = [word, *_deletions(word)]
-        known = () if self._near.keys().isdisjoint(forms) else forms
-        near = set(chain.from_iterable([self._near.get(form, ()) for form in known]))
-        if len(word) >= self._policy.correction_twice_letters_min:
-            near.update(self._alike.get(frozenset(word), ()))
-        ranked = [
-            (slips, sorted(target) != sorted(word), target)
-            for target in near
-            if (slips := self._slips(word, target))
-        ]
-        return min(ranked)[2] if ranked else None
-
-    def _slips(self, word: str, target: str) -> int:
-        """Return 1 or 2 slips; 0 if they are too far apart for a word of this length."""
-        if word.startswith(target.removesuffix("s")):  # another word of its family
-            return 0
-        if word[0] != target[0] and word[:2] != target[1::-1]:
-            return 0
-        if is_single_slip(word, target):
-            return int(len(word) >= self._letters_min(word, target))
-        enough = len(word) >= self._policy.correction_twice_letters_min
-        if not enough or set(word) != set(target):
-            return 0
-        return 2 if distance(word, target) == 2 else 0
-
-    def _letters_min(self, word: str, target: str) -> int:
-        """Return the letters that a word with this kind of slip must have."""
-        policy = self._policy
-        if sorted(word) == sorted(target):
-            return policy.correction_letters_min
-        if len(word) == len(target):
-            return policy.correction_replaced_letters_min
-        return policy.correction_letters_min + 1
+    def _may_be_mistyped(self, word: str) -> bool:
+        if not _is_plain(word) or len(word) < self._policy.correction_letters_min:
+            return False
+        is_known = word in self._parts or self._spelling.has(word) or self.knows(word)
+        return not is_known
 
 
 @lru_cache(maxsize=2)
 def lexicon_of(encoder: Encoder, policy: Policy) -> Lexicon:
-    """Return the process's lexicon; the first call takes about a tenth of a second."""
-    return Lexicon(encoder.word_pieces(), policy)
+    """Return the process's lexicon; the first call takes some tenths of a second.
+
+    Raises: RuntimeError, see `load_occurrences`.
+    """
+    spelling = Spelling(load_occurrences(policy.dictionary_digest), policy)
+    return Lexicon(encoder.word_pieces(), spelling, policy)
 
 
 def term_weights_bp(
@@ -248,10 +240,6 @@ def _parts(listed: Iterable[str], policy: Policy) -> frozenset[str]:
     return frozenset(plain.union(linked))
 
 
-def _plurals(words: Iterable[str]) -> Iterator[str]:
-    return (f"{word}s" for word in words if len(word) > 3 and word[-1] != "s")
-
-
 def _joined(pair: str) -> str:
     return pair.replace("+", "").replace("-", "")
 
@@ -266,63 +254,3 @@ def _plain_pieces(pieces: Iterable[str]) -> Iterator[str]:
 
 def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha()
-
-
-def _deletions(word: str) -> list[str]:
-    return [word[:index] + word[index + 1 :] for index in range(len(word))]
-
-
-def _by_deletion(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Index each word by itself and by its forms with one letter deleted.
-
-    Two words one slip apart meet there (Garbe 2012, symmetric delete).
-    """
-    index: dict[str, tuple[str, ...]] = {}
-    for word in words:
-        for form in dict.fromkeys((word, *_deletions(word))):
-            index[form] = (*index.get(form, ()), word)
-    return index
-
-
-def _by_letters(words: Iterable[str]) -> dict[frozenset[str], tuple[str, ...]]:
-    index: dict[frozenset[str], tuple[str, ...]] = {}
-    for word in words:
-        letters = frozenset(word)
-        index[letters] = (*index.get(letters, ()), word)
-    return index
-
-
-def is_single_slip(word: str, other: str) -> bool:
-    """Return whether two different words are at a distance of 1."""
-    same = sum([1 for _ in takewhile(bool, map(eq, word, other))])
-    rest, facing = word[same:], other[same:]
-    return (
-        rest[1:] == facing
-        or rest == facing[1:]
-        or rest[1:] == facing[1:]
-        or (rest[:2] == facing[1::-1] and rest[2:] == facing[2:])
-    )
-
-
-def distance(word: str, other: str) -> int:
-    """Return the Damerau-Levenshtein distance by optimal string alignment."""
-    before: list[int] = []
-    above = list(range(len(other) + 1))
-    for row, letter in enumerate(word, 1):
-        current = [row]
-        for column, facing in enumerate(other, 1):
-            cost = min(
-                above[column] + 1,
-                current[-1] + 1,
-                above[column - 1] + (letter != facing),
-            )
-            if (
-                row > 1
-                and column > 1
-                and letter == other[column - 2]
-                and word[row - 2] == facing
-            ):
-                cost = min(cost, before[column - 2] + 1)
-            current.append(cost)
-        before, above = above, current
-    return above[-1]

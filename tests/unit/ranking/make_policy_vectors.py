@@ -215,7 +215,8 @@ class PolicyVectors:
             *("reservaton", "translaton", "tickets", "lufthansa", "1234", "the"),
         ):
             content = self.lexicon.content_words([word], limit=9)
-            corrected = [self.lexicon.correction_of(part) for part in content]
+            read = {item.word: item.correction for item in self.lexicon.read(word)}
+            corrected = list(map(read.__getitem__, content))
             yield (
                 word,
                 {

@@ -116,10 +116,11 @@ class Steps:
     def lexicon(self, given: Any) -> Any:
         lexicon = self.page.lexicon
         content = lexicon.content([given], 9)
+        corrections = lexicon.corrections(lexicon.parts(given), [given])
         return {
             "parts": lexicon.parts(given),
             "content": content,
-            "corrections": list(map(lexicon.correction, content)),
+            "corrections": list(map(corrections.get, content)),
         }
 
     def masks(self, given: Any) -> Any:
