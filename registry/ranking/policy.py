@@ -122,6 +122,9 @@ class Policy:
     correction_letters_min: int = _constant(
         4, "shorter words are near to too many others"
     )
+    correction_alone_letters_min: int = _constant(
+        8, "without other words, a shorter word may be one of another language"
+    )
     correction_occurrences_min: int = _constant(
         150, "rarer words of the dictionary are names and slips themselves"
     )

@@ -103,6 +103,9 @@ class Lexicon:
         least = self.policy.correction_english_bp
         if not "".join(written).isascii() or english * FULL < least * len(others):
             return {}
+        alone = self.policy.correction_alone_letters_min
+        if not others and min(map(len, words), default=0) < alone:
+            return {}
         first = unknown[: self.policy.corrections_max]
         return {word: meant for word in first if (meant := self.correction(word))}
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
+from operator import attrgetter
 
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.letters import fold, with_plain_vowels
@@ -44,6 +45,9 @@ class QueryWord:
     is_unknown: bool
     is_plain: bool
     correction: str | None = None
+
+
+_IS_UNKNOWN = attrgetter("is_unknown")
 
 
 class Lexicon:
@@ -87,7 +91,7 @@ class Lexicon:
         """Return the words of a request, in order, with their corrections."""
         shown = [shown for shown, _ in typed_words(text)]
         words = list(chain.from_iterable(map(self._words.__getitem__, shown)))
-        if not any([word.is_unknown for word in words]) or not self._are_english(words):
+        if not any(map(_IS_UNKNOWN, words)) or not self._are_english(words):
             return words
         corrections = self._corrections(words)
         return [
@@ -110,6 +114,9 @@ class Lexicon:
             return False
         others = [word.word for word in words if not word.is_unknown]
         others = [word for word in others if word.isalpha()]
+        if not others:
+            least = self._policy.correction_alone_letters_min
+            return all(len(word.word) >= least for word in words)
         english = sum(map(self._spelling.has, others))
         return english * FULL >= self._policy.correction_english_bp * len(others)
 

@@ -5,7 +5,7 @@ from typing import Any
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import DEFAULT_POLICY, FULL, Policy
 
-IDENTITY = {"name", "encoder", "encoder_digest"}
+IDENTITY = {"name", "encoder", "encoder_digest", "dictionary", "dictionary_digest"}
 
 
 def test_weights_are_those_of_wab_9_4_and_add_up() -> None:

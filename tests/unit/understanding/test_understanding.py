@@ -20,7 +20,14 @@ from tests.unit.understanding.request_sets import read_sets
 SETS = read_sets()
 LATER = read_sets("written_later.toml")
 STRANGERS = read_sets("strangers.toml")
-ALL = (*SETS.values(), *LATER.values(), *STRANGERS.values())
+WRITERS = {
+    name: read_sets(f"{name}.toml") for name in ("first_writer", "second_writer")
+}
+ALL = tuple(
+    requests
+    for sets in (SETS, LATER, STRANGERS, *WRITERS.values())
+    for requests in sets.values()
+)
 LANGUAGES = ("german", "spanish", "arabic", "japanese", "french", "chinese")
 
 Requests = dict[str, frozenset[str]]
@@ -130,6 +137,25 @@ def test_strangers_who_want_what_nobody_does_are_not_answered(
     name: str, most: int, answers: dict[str, Ranked]
 ) -> None:
     assert answered(STRANGERS[name], answers) <= most
+
+
+@pytest.mark.parametrize(
+    ("name", "other_words", "other_language", "typos"),
+    [("first_writer", 78, 142, 65), ("second_writer", 66, 116, 57)],
+)
+def test_writers_who_knew_the_sites_alone_find_the_right_one(
+    name: str,
+    other_words: int,
+    other_language: int,
+    typos: int,
+    answers: dict[str, Ranked],
+) -> None:
+    sets = WRITERS[name]
+    assert first_right(sets["other_words"], answers) >= other_words
+    assert first_right(sets["other_language"], answers) >= other_language
+    assert first_right(sets["typos"], answers) >= typos
+    assert answered(sets["shared_word"], answers) <= 102
+    assert answered(sets["off_topic"], answers) <= 76
 
 
 @pytest.mark.parametrize(
