@@ -1,8 +1,8 @@
 """Explanations: the facts behind each factor, and the lead over the next site."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from operator import mul, sub
+from operator import sub
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -203,15 +203,6 @@ class Matching(NamedTuple):
     actions: int
 
 
-def action_weights_milli(policy: Policy) -> tuple[int, int, int]:
-    """Return the weights of an action's name, description and parameters."""
-    return (
-        policy.action_name_weight_milli,
-        policy.description_weight_milli,
-        policy.parameter_weight_milli,
-    )
-
-
 def what_matches(
     profile: ProfileTerms, term_weights: Mapping[str, int], policy: Policy
 ) -> Matching:
@@ -220,14 +211,27 @@ def what_matches(
     matched = set(among(profile.site_terms))
     best, most = None, 0
     for action in profile.actions:
-        fields = list(map(among, astuple(action)[1:]))
-        matched.update(*fields)
-        sums = [sum(map(term_weights.__getitem__, terms)) for terms in fields]
-        weight = sum(map(mul, action_weights_milli(policy), sums))
+        names, descriptions, parameters = (
+            among(action.name_terms),
+            among(action.description_terms),
+            among(action.parameter_terms),
+        )
+        if not (names or descriptions or parameters):
+            continue
+        matched.update(names, descriptions, parameters)
+        weight = (
+            policy.action_name_weight_milli * _sum(names, term_weights)
+            + policy.description_weight_milli * _sum(descriptions, term_weights)
+            + policy.parameter_weight_milli * _sum(parameters, term_weights)
+        )
         if weight > most:
             best, most = action.name, weight
     terms = bytes([term in matched for term in term_weights])
     return Matching(best, terms, len(profile.actions))
+
+
+def _sum(terms: Iterable[str], term_weights: Mapping[str, int]) -> int:
+    return sum([term_weights[term] for term in terms])
 
 
 class Advantage(_Explained, frozen=True, gc=False):

@@ -119,22 +119,12 @@ class Policy:
     dictionary_digest: str = (
         "sha256:97242583cbec76b95562c29bc5e4f8e79725934d52747e049e1820db02b1ff71"
     )
-    correction_letters_min: int = _constant(
-        4, "shorter words are near to too many others"
-    )
-    correction_alone_letters_min: int = _constant(
-        8, "without other words, a shorter word may be one of another language"
-    )
-    correction_occurrences_min: int = _constant(
-        150, "rarer words of the dictionary are names and slips themselves"
-    )
-    correction_english_bp: int = _constant(
-        7500, "of the other words: the dictionary says nothing of other languages"
-    )
-    slip_doubled_weight: int = _constant(
-        40, "a letter doubled or not is how most words are misspelt"
-    )
-    slip_swapped_weight: int = _constant(16, "two letters swapped are typed too fast")
+    correction_letters_min: int = _constant(4, "shorter words have too many near")
+    correction_alone_letters_min: int = _constant(8, "it may be of any language")
+    correction_occurrences_min: int = _constant(150, "rarer ones may be slips too")
+    correction_english_bp: int = _constant(7500, "of the other words in a request")
+    slip_doubled_weight: int = _constant(40, "how most words are misspelt")
+    slip_swapped_weight: int = _constant(16, "two letters, typed too fast")
     slip_letter_weight: int = _constant(3, "a letter missing or too many")
     slip_replaced_weight: int = _constant(1, "a wrong letter makes another word")
     corrections_max: int = _constant(
@@ -162,9 +152,9 @@ class Policy:
         7500, "the usual correction: a long text matches more words by chance"
     )
     length_pivot_milli: int = _constant(
-        40_000, "words of a usual site; a mean would move with each site's text"
+        40_000,
+        "words of a usual site; with a mean each site's text would move all the others'",
     )
-    word_passages: int = _constant(1, "each action is a text; 0: all of them are one")
     scored_terms: int = _constant(
         8, "the rarest words carry a long request; nobody matches all of it"
     )
@@ -360,7 +350,7 @@ def _digest_of(policy: Policy) -> str:
 
 
 _NONE_BEFORE: Mapping[str, Any] = {
-    **dict.fromkeys(("meaning_step_bp", "meaning_beside_step_bp", "word_passages"), 0),
+    **dict.fromkeys(("meaning_step_bp", "meaning_beside_step_bp"), 0),
     **dict.fromkeys(("asking_speakers", "answering_speakers"), ()),
     **dict.fromkeys(("dictionary", "dictionary_digest"), ""),
     # Steps by which the score alone orders: every factor is shown as 0.

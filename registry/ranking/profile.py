@@ -39,10 +39,6 @@ class ActionProfile:
     description_terms: tuple[str, ...]
     parameter_terms: tuple[str, ...]
 
-    @property
-    def terms(self) -> tuple[tuple[str, ...], ...]:
-        return self.name_terms, self.description_terms, self.parameter_terms
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:

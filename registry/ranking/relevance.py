@@ -15,7 +15,7 @@ same for all sites, changes as sites come and go, and is therefore part of the a
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
@@ -32,7 +32,6 @@ from registry.ranking.words.dialogue import asked_part
 from registry.ranking.words.lexicon import QueryWord, lexicon_of, term_weights_bp
 
 Integers = npt.NDArray[np.int64]
-_Texts = Sequence[Collection[str]]
 IMPACT_FULL = 255
 """A term's impact where its saturation tf/(tf + k1) is 1."""
 MULTIPLIER_BITS = 32
@@ -139,46 +138,46 @@ class _QueryParser:
 
 
 def impacts(profile: Profile, policy: Policy) -> dict[str, int]:
-    """Return the impact of each term of a site, 1..IMPACT_FULL times tf/(tf + k1).
-
-    A term counts as in the passage where it counts most: what the site says of itself
-    with one of its actions. So an action more takes nothing from any term.
-    """
-    site = dict.fromkeys(profile.site_terms, policy.site_weight_milli)
-    most: dict[str, int] = {}
-    for texts in _texts(profile, policy):
-        for term, impact in _impacts(_passage(site, texts, policy), policy):
-            most[term] = max(most.get(term, 0), impact)
-    return most
-
-
-def _impacts(weights: Mapping[str, int], policy: Policy) -> Iterator[tuple[str, int]]:
+    """Return the impact of each term of a site, 1..IMPACT_FULL times tf/(tf + k1)."""
+    weights = _field_weights(profile, policy)
     length = sum(weights.values())
     b, pivot = policy.bm25_b_bp, policy.length_pivot_milli
     # tf = weight / (1 - b + b·length/pivot); both sides are multiplied by the divisor.
     damped_k1 = policy.bm25_k1_milli * ((FULL - b) * pivot + b * length)
     scale = FULL * pivot
-    for term, weight in weights.items():
-        yield term, max(1, IMPACT_FULL * weight * scale // (weight * scale + damped_k1))
+    return {
+        term: max(1, IMPACT_FULL * weight * scale // (weight * scale + damped_k1))
+        for term, weight in weights.items()
+    }
 
 
-def _texts(profile: Profile, policy: Policy) -> Sequence[_Texts]:
-    """Return the terms by field of each action that has any, or of all in one."""
-    texts = [action.terms for action in profile.actions if any(action.terms)]
-    if policy.word_passages and texts:
-        return texts
-    return [[set().union(*field) for field in zip(*texts, strict=True)]]
-
-
-def _passage(site: Mapping[str, int], texts: _Texts, policy: Policy) -> dict[str, int]:
-    """Return the weights of terms, in thousandths, summed over their fields."""
-    names, described = policy.action_name_weight_milli, policy.description_weight_milli
-    fields_milli = (names, described, policy.parameter_weight_milli)
-    weights = dict(site)
-    for terms, weight in zip(texts, fields_milli, strict=False):
+def _field_weights(profile: Profile, policy: Policy) -> dict[str, int]:
+    """Return, for each term, the sum of the weights, in thousandths, of its fields."""
+    field_weights = (
+        policy.action_name_weight_milli,
+        policy.description_weight_milli,
+        policy.parameter_weight_milli,
+        policy.site_weight_milli,
+    )
+    weights: dict[str, int] = {}
+    for terms, weight in zip(_fields(profile), field_weights, strict=True):
         for term in terms:
             weights[term] = weights.get(term, 0) + weight
     return weights
+
+
+def _fields(profile: Profile) -> tuple[set[str], set[str], set[str], set[str]]:
+    """Return the terms of action names, descriptions, parameters, and of the site."""
+    return (
+        _terms(action.name_terms for action in profile.actions),
+        _terms(action.description_terms for action in profile.actions),
+        _terms(action.parameter_terms for action in profile.actions),
+        set(profile.site_terms),
+    )
+
+
+def _terms(lists: Iterable[tuple[str, ...]]) -> set[str]:
+    return {term for terms in lists for term in terms}
 
 
 def idf_milli(sites: int, containing: int) -> int:

@@ -89,29 +89,20 @@ class RankedSite:
     @property
     def impacts(self):
         policy = self.policy
+        about, names, descriptions, parameters = self.field_terms
+        weights = {}
+        for field, weight in (
+            (names, policy.action_name_weight_milli),
+            (descriptions, policy.description_weight_milli),
+            (parameters, policy.parameter_weight_milli),
+            (about, policy.site_weight_milli),
+        ):
+            for term in field:
+                weights[term] = weights.get(term, 0) + weight
         b, p = policy.bm25_b_bp, policy.length_pivot_milli
-        most = {}
-        for action in [own for own in self.action_terms if any(own)] or [[]]:
-            fields = [
-                (self.field_terms[0], policy.site_weight_milli),
-                *zip(
-                    map(set, action),
-                    (
-                        policy.action_name_weight_milli,
-                        policy.description_weight_milli,
-                        policy.parameter_weight_milli,
-                    ),
-                    strict=False,
-                ),
-            ]
-            weights = {}
-            for field, weight in fields:
-                for term in field:
-                    weights[term] = weights.get(term, 0) + weight
-            length = sum(weights.values())
-            damped = policy.bm25_k1_milli * ((10000 - b) * p + b * length)
-            for term, weight in weights.items():
-                scaled = weight * 10000 * p
-                impact = max(1, 255 * scaled // (scaled + damped))
-                most[term] = max(most.get(term, 0), impact)
-        return most
+        length = sum(weights.values())
+        damped = policy.bm25_k1_milli * ((10000 - b) * p + b * length)
+        return {
+            term: max(1, 255 * weight * 10000 * p // (weight * 10000 * p + damped))
+            for term, weight in weights.items()
+        }

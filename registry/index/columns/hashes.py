@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -32,4 +31,6 @@ def words_of(profile: Profile) -> Iterator[str]:
     """Yield what a site says, field by field."""
     yield from profile.site_terms
     for action in profile.actions:
-        yield from chain.from_iterable(action.terms)
+        yield from action.name_terms
+        yield from action.description_terms
+        yield from action.parameter_terms

@@ -10,12 +10,7 @@ from ctypes import POINTER, c_char, c_char_p, c_int64
 from itertools import accumulate
 
 from registry.compiled.library import find_library
-from registry.ranking.explain import (
-    Matching,
-    action_weights_milli,
-    parse_profile_terms,
-    what_matches,
-)
+from registry.ranking.explain import Matching, parse_profile_terms, what_matches
 from registry.ranking.policy import Policy
 
 
@@ -62,12 +57,17 @@ def match_compiled(
     """See `csrc/matching.c`. Raises: ValueError if a body is no profile."""
     terms = [term.encode() for term in term_weights]
     numbers, count = c_int64 * len(terms), len(bodies)
+    field_weights = (
+        policy.action_name_weight_milli,
+        policy.description_weight_milli,
+        policy.parameter_weight_milli,
+    )
     request = _Request(
         b"".join(terms),
         numbers(*accumulate(map(len, terms))),
         numbers(*term_weights.values()),
         len(terms),
-        action_weights_milli(policy),
+        field_weights,
     )
     marks, matchings = (c_char * (count * len(terms)))(), (_Matching * count)()
     malformed = library.match_profiles(

@@ -6,7 +6,7 @@ no site can change the meaning of a request.
 An unknown word is taken apart where it consists of listed words (`addtocart`), and
 takes the plain vowel where that makes it known (`zuerich`); both in sites and requests.
 In requests in English an unknown word that is a slip of the keyboard away from one of an
-English dictionary is searched in both forms, and the answer tells so; see `spelling`. What
+English dictionary is searched in both forms, and the answer tells so; see `slips`. What
 the encoder knows as a word, of any language, is no slip.
 """
 
@@ -21,7 +21,7 @@ from registry.ranking.letters import fold, with_plain_vowels
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import compared, stem, typed_words, word_set
-from registry.ranking.words.spelling import Spelling, load_occurrences
+from registry.ranking.words.slips import Spelling, load_occurrences
 
 _LINKS = "sn"
 """Letters that a noun may take at its end inside a compound or in the plural."""

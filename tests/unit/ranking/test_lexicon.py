@@ -16,7 +16,7 @@ from registry.ranking.words.lexicon import (
     lexicon_of,
     term_weights_bp,
 )
-from registry.ranking.words.spelling import Spelling, load_occurrences
+from registry.ranking.words.slips import Spelling, load_occurrences
 from registry.sites.action import Action
 from registry.sites.site import Site
 

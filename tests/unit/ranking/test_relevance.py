@@ -1,12 +1,8 @@
 import json
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.encoders.vectors import DIMENSIONS, length_in_bits
@@ -16,7 +12,7 @@ from registry.ranking.policy import (
     STATIC_POLICY,
     parse_policy,
 )
-from registry.ranking.profile import ActionProfile, Profile
+from registry.ranking.profile import Profile
 from registry.ranking.relevance import (
     IMPACT_FULL,
     MULTIPLIER_BITS,
@@ -204,49 +200,6 @@ def test_impacts_are_one_byte_and_grow_with_the_fields_that_say_the_term(
     result = impacts(profile_of(bistro), DEFAULT_POLICY)
     assert all(1 <= impact <= IMPACT_FULL for impact in result.values())
     assert result["tabl"] > result["season"] > result["guest"]
-
-
-TERMS = st.lists(st.sampled_from("abcdefgh"), unique=True).map(tuple)
-ACTIONS = st.builds(
-    ActionProfile,
-    name=st.just("x"),
-    name_terms=TERMS.filter(bool),
-    description_terms=TERMS,
-    parameter_terms=TERMS,
-)
-BARE = ActionProfile(name="x", name_terms=(), description_terms=(), parameter_terms=())
-
-
-def words_of_a_site(terms: tuple[str, ...], *actions: ActionProfile) -> Profile:
-    """Return a profile that has words alone."""
-    return cast("Profile", SimpleNamespace(site_terms=terms, actions=actions))
-
-
-@given(TERMS, st.lists(ACTIONS, min_size=1, max_size=4), ACTIONS | st.just(BARE))
-def test_an_action_more_takes_nothing_from_a_word(
-    site: tuple[str, ...], actions: list[ActionProfile], more: ActionProfile
-) -> None:
-    before = impacts(words_of_a_site(site, *actions), DEFAULT_POLICY)
-    after = impacts(words_of_a_site(site, *actions, more), DEFAULT_POLICY)
-    assert all(after[term] >= impact for term, impact in before.items())
-
-
-def test_a_policy_of_before_reads_all_actions_as_one_text() -> None:
-    constants = json.loads(DEFAULT_POLICY.canonical_json)
-    del constants["word_passages"]
-    former = parse_policy(json.dumps(constants))
-    first, second, together = (
-        ActionProfile(
-            name=names,
-            name_terms=tuple(names),
-            description_terms=("c",),
-            parameter_terms=(),
-        )
-        for names in ("a", "b", "ab")
-    )
-    both = words_of_a_site(("d",), first, second)
-    assert impacts(both, former) == impacts(words_of_a_site(("d",), together), former)
-    assert impacts(both, former)["a"] < impacts(both, DEFAULT_POLICY)["a"]
 
 
 def test_multipliers_make_the_most_of_a_query_full(encoder: Encoder) -> None:

@@ -97,7 +97,7 @@ def load_occurrences(digest: str) -> Mapping[str, int]:
     if spec is None or spec.origin is None:
         raise RuntimeError("pyspellchecker is not installed")
     unpacked = gzip.decompress((Path(spec.origin).parent / _WORD_LIST).read_bytes())
-    if (found := f"sha256:{hashlib.sha256(unpacked).hexdigest()}") != digest:
-        raise RuntimeError(f"the policy wants another word list than {found}")
+    if (installed := f"sha256:{hashlib.sha256(unpacked).hexdigest()}") != digest:
+        raise RuntimeError(f"the policy wants another word list than {installed}")
     occurrences: dict[str, int] = json.loads(unpacked)
     return occurrences
