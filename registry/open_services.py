@@ -167,15 +167,11 @@ def _services(
         limits=_limits(settings, room),
         room=room,
         streams=StreamPlaces(),
-        sockets=_sockets(settings),
+        sockets=StreamPlaces(SOCKETS, round(SOCKETS_OF_CLIENT * _factor(settings))),
         refreshes=RefreshAllowance(interval=interval),
         contact=settings.contact,
         bot=_bot(settings),
     )
-
-
-def _sockets(settings: Settings) -> StreamPlaces:
-    return StreamPlaces(SOCKETS, round(SOCKETS_OF_CLIENT * _factor(settings)))
 
 
 def _counterfactuals(

@@ -10,9 +10,13 @@ import click
 from registry.auditor.follow_log import Finding, Findings
 from registry.auditor.source import LogSource, LogUnreadable, open_source
 from registry.errors import RegistryError
-from registry.terminal.output import DEFAULT_URL, errors, print_json
-from registry.terminal.printable import MAX_LINE, printable
-from registry.terminal.styled import escape
+from registry.terminal.output import (
+    DEFAULT_URL,
+    GARBLED,
+    errors,
+    print_json,
+    shown,
+)
 from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
 
 T = TypeVar("T")
@@ -60,17 +64,12 @@ def run_audit(
         print_findings(findings.findings, as_json=as_json)
     except RegistryError as refused:
         print_refusals(refused, as_json=as_json)
-    except LogUnreadable as unreadable:
-        if as_json:
-            print_json({"verified": None, "unreadable": str(unreadable)})
+    except (LogUnreadable, *GARBLED) as unreadable:
         cause = shown(unreadable)
+        if as_json:
+            print_json({"verified": None, "unreadable": cause})
         errors.print(f"[red]The log can't be read:[/] {cause}", soft_wrap=True)
     raise SystemExit(1)
-
-
-def shown(text: object) -> str:
-    """Return what others wrote, harmless to a terminal and without markup."""
-    return escape(printable(text, MAX_LINE))
 
 
 def print_findings(findings: list[Finding], *, as_json: bool) -> None:

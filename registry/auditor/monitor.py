@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 import click
 
-from registry.auditor.command import registry_options, run_audit, shown
+from registry.auditor.command import registry_options, run_audit
 from registry.auditor.follow_log import VerifiedLog
 from registry.auditor.source import LogSource
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
 from registry.records.record import parse_record
 from registry.records.record_fields import KIND_OF_ACT
-from registry.terminal.output import console, json_option
+from registry.terminal.output import console, json_option, shown
 
 SOMETHING_NEW = 3
 ABOUT_SITES = {*KIND_OF_ACT.values(), "moderation", "label"}

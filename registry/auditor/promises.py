@@ -14,7 +14,6 @@ from registry.auditor.command import (
     named_registry_option,
     print_refusals,
     run_audit,
-    shown,
     sole_registry,
 )
 from registry.auditor.follow_log import Findings
@@ -34,7 +33,7 @@ from registry.records.evidence import (
 )
 from registry.records.promise import Promise, parse_promise, verify_promise
 from registry.records.rules.log_rules import MERGE_DELAY
-from registry.terminal.output import console, errors, json_option, print_json
+from registry.terminal.output import console, errors, json_option, print_json, shown
 from registry.tlog.edge import edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import format_vkey, parse_vkey

@@ -14,7 +14,6 @@ import msgspec
 from registry.auditor.command import (
     named_registry_option,
     run_audit,
-    shown,
     sole_registry,
 )
 from registry.auditor.follow_log import Findings
@@ -42,6 +41,7 @@ from registry.terminal.output import (
     errors,
     json_option,
     print_json,
+    shown,
 )
 from registry.tlog.refusals import LogInvalid
 

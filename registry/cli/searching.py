@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from registry.client import RegistryClient
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import SHOWN
@@ -18,7 +19,7 @@ from registry.terminal.output import (
     registry_option,
     with_client,
 )
-from registry.terminal.styled import RenderableType, Table
+from registry.terminal.styled import RenderableType, Table, escape
 
 
 @click.command()
@@ -43,7 +44,14 @@ def search(
 ) -> None:
     """Ask for ranked sites, explained."""
     query_text, auth = " ".join(words), auth_of(url, api_key, key)
-    answer = with_client(url, lambda client: client.search(q=query_text, **query), auth)
+
+    async def work(client: RegistryClient) -> None:
+        print_answer(await client.search(q=query_text, **query), as_json=as_json)
+
+    with_client(url, work, auth)
+
+
+def print_answer(answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
@@ -61,9 +69,9 @@ def render_result(result: dict[str, Any]) -> RenderableType:
     """A result with its five factors."""
     site = result["site"]
     place = site["location"]
-    where = f", {place['city']} {place['country']}" if place else ""
+    where = escape(f", {place['city']} {place['country']}") if place else ""
     table = Table(
-        title=f"{result['rank']}. {site['provider']['name']} "
+        title=f"{result['rank']}. {escape(site['provider']['name'])} "
         f"([cyan]{site['host']}[/]{where}) — {SHOWN.points(result['score']):.1f} of 100",
         title_justify="left",
         box=None,
@@ -77,7 +85,7 @@ def render_result(result: dict[str, Any]) -> RenderableType:
             f"{SHOWN.percent(factor.value):.0f}%",
             f"{factor.weight / 100:.0f}%",
             f"{factor.contribution / 1e6:.1f}",
-            factor.because,
+            escape(factor.because),
         )
     return table
 

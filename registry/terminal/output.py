@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 import httpx
+import msgspec
 
 from registry.client import (
     AnswerInvalid,
@@ -15,10 +16,14 @@ from registry.client import (
     RegistryClient,
     RetryRule,
 )
+from registry.terminal.printable import MAX_LINE, printable
 from registry.terminal.styled import Console, escape
 
 T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8080"
+
+GARBLED = (LookupError, TypeError, msgspec.ValidationError)
+"""Errors of who reads an answer in which something is missing, or of another type."""
 
 console = Console()
 errors = Console(stderr=True)
@@ -57,13 +62,17 @@ def with_client(
         print_problem(answered.problem)
     except httpx.TransportError as error:
         errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
-    except AnswerInvalid as invalid:
-        errors.print(
-            f"[red]The registry's answer is not one:[/] {escape(str(invalid))}"
-        )
+    except (AnswerInvalid, *GARBLED) as invalid:
+        errors.print(f"[red]The registry's answer is not one:[/] {shown(invalid)}")
     except TimeoutError:
         errors.print("[red]The registry did not answer in time.[/]")
     raise SystemExit(1)
+
+
+def shown(text: object) -> str:
+    """Return what others wrote, or caused, harmless to a terminal and without markup."""
+    is_bare = isinstance(text, GARBLED)  # their messages are a name alone
+    return escape(printable(repr(text) if is_bare else text, MAX_LINE))
 
 
 def url_of(error: httpx.TransportError) -> str:
@@ -74,13 +83,12 @@ def url_of(error: httpx.TransportError) -> str:
 
 
 def print_problem(problem: dict[str, Any]) -> None:
-    errors.print(
-        f"[red]{problem.get('code')}[/]: {problem.get('detail')}", soft_wrap=True
-    )
+    code, detail = shown(problem.get("code")), shown(problem.get("detail"))
+    errors.print(f"[red]{code}[/]: {detail}", soft_wrap=True)
     if pointer := problem.get("pointer"):
-        errors.print(f"  at {pointer}")
+        errors.print(f"  at {shown(pointer)}", soft_wrap=True)
     if fix := problem.get("fix"):
-        errors.print(f"  {fix}", soft_wrap=True)
+        errors.print(f"  {shown(fix)}", soft_wrap=True)
 
 
 def print_progress(line: str) -> None:

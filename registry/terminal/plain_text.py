@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any, Self
 
 _TAG = re.compile(r"(\\?)\[/?(?:bold|cyan|dim|green|red|yellow)?\]")
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that steer a terminal, or the direction of what follows."""
 
 
 def escape(text: str) -> str:
@@ -32,7 +33,7 @@ class PlainConsole:
         self, *parts: object, markup: bool = True, end: str = "\n", **_: Any
     ) -> None:
         texts = (_TAG.sub(_stripped, str(row)) if markup else str(row) for row in parts)
-        line = _CONTROL.sub("\ufffd", " ".join(texts))
+        line = CONTROL.sub("\ufffd", " ".join(texts))
         (sys.stderr if self._is_stderr else sys.stdout).write(line + end)
 
 

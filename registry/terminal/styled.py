@@ -1,14 +1,24 @@
 """Colours, tables and progress bars: rich's, or plain text where only the client is."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from registry.terminal.plain_text import CONTROL
 
 if TYPE_CHECKING or find_spec("rich"):
-    from rich.console import Console, RenderableType
+    from rich.console import Console as RichConsole
+    from rich.console import RenderableType
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as RemainingColumn
     from rich.table import Table
+    from rich.text import Text
+
+    class Console(RichConsole):
+        """Console of rich, in which no text of others steers the terminal."""
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(CONTROL.sub("\ufffd", text), **options)
 else:
     from registry.terminal.plain_text import (
         BarColumn,

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from registry.cli import main
 from registry.identity import base64url
 from registry.sites.identifier import format_site_id
+from registry.terminal.styled import Console, Table
 from registry.tlog.merkle import leaf_hash
 from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
 from tests.unit.records.history import History
@@ -110,6 +111,55 @@ def test_a_site_is_watched_by_its_id_without_asking(
     options = ("--site", format_site_id(7), "--state", tmp_path / "state")
     assert run("monitor", served.url, "--key", VKEY, *options).exit_code == 0
     assert not [path for path in served.requested if path.startswith("/v1/")]
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"ranking": 5, "results": {}, "verifierKey": []}], ids=repr
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "search a table",
+        "register shop.test --key site.pem",
+        "audit verify --state state.json",
+        "audit prove 01JZZZZZZZZZZZZZZZZZZZZZZZ",
+        "audit trials 2026-11-23",
+    ],
+)
+def test_what_is_no_answer_is_told_in_a_sentence(
+    served: Served,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    answer: object,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(main, ["keygen", "--out", "site.pem"])
+    served.answer = lambda _: (200, json.dumps(answer).encode(), {})  # type: ignore[method-assign]
+    words = [*command.split(), "--registry", served.url]
+    result = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert result.exit_code in {1, 2}
+    told = ("The registry's answer is not one", "The log can't be read", "key")
+    assert any(sentence in result.output for sentence in told)
+
+
+def test_a_refusal_steers_no_terminal(served: Served) -> None:
+    lie = "\x1b]0;a title\x07 [red]\x9b31m\u202e"
+    problem = dict.fromkeys(("code", "detail", "fix", "pointer"), lie)
+    served.answer = lambda _: (400, json.dumps(problem).encode(), {})  # type: ignore[method-assign]
+    result = CliRunner().invoke(main, ["search", "a", "--registry", served.url])
+    assert result.output.count(r"\u001b]0;a title\u0007 [red]\u009b31m\u202e") == 4
+
+
+def test_no_text_that_is_printed_steers_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lie = "\x1b]0;a title\x07\x9b31m\u202eab"
+    table = Table("a", title=lie)
+    table.add_row(lie)
+    Console().print(lie, markup=False)
+    Console().print(table)
+    assert not set(capsys.readouterr().out) & set("\x1b\x07\x9b\u202e")
 
 
 def keygen(name: str, folder: Path) -> dict[str, str]:

@@ -3,14 +3,20 @@
 import click
 import msgspec
 
-from registry.auditor.command import named_registry_option, run_audit, shown
+from registry.auditor.command import named_registry_option, run_audit
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.profiles.committed import LATEST, Committed
 from registry.auditor.profiles.recomputed_profiles import RecomputedProfiles
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import parse_site_id
-from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
+from registry.terminal.output import (
+    DEFAULT_URL,
+    console,
+    json_option,
+    print_json,
+    shown,
+)
 
 EXIT_NOT_COMPUTED = 3
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from registry.auditor.command import registry_options, run_audit, shown
+from registry.auditor.command import registry_options, run_audit
 from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import leaf_index_of, open_entries
@@ -24,7 +24,7 @@ from registry.records.record import format_minute, parse_record
 from registry.reports.exposure_table import FORM, UNIT, ExposureTable, parse_table
 from registry.reports.refusals import EXPOSURE_TABLE_UNLOGGED
 from registry.reports.render.label_table import format_instant
-from registry.terminal.output import console, json_option, print_json
+from registry.terminal.output import console, json_option, print_json, shown
 from registry.tlog.refusals import LogInvalid
 from registry.usecases.reports.calendar_months import midnight
 

@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from registry.auditor.auditor_key import signer_of
-from registry.auditor.command import registry_options, run_audit, shown
+from registry.auditor.command import registry_options, run_audit
 from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
 from registry.auditor.reports.report_signature import (
@@ -36,7 +36,13 @@ from registry.reports.render.figure_comparison import Figure, figures_of
 from registry.reports.render.json_object import format_json
 from registry.reports.report_terms import Terms
 from registry.terminal.key_files import KEY_FILE, key_file
-from registry.terminal.output import console, json_option, print_json, with_client
+from registry.terminal.output import (
+    console,
+    json_option,
+    print_json,
+    shown,
+    with_client,
+)
 from registry.tlog.note import Signer, format_vkey
 from registry.usecases.reports.archived_report import (
     report_of_archive,

@@ -156,7 +156,8 @@ class Searcher:
         now = self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at, now)
-        tie_seed = _draw_tie_seed(seed, query, cell, filters, page)
+        request = digest_request(query.q, cell, filters.given(), page.at)
+        tie_seed = make_seed(seed.secret, request, page.nonce)
         ranked, facets, near = await self._rank(
             query, cell, filters, page, tie_seed, operator=operator
         )
@@ -301,17 +302,6 @@ class Searcher:
         number = await recorder.record(ranking)
         record = ranking.record if number is None else ranking.counted(number)
         return record, number
-
-
-def _draw_tie_seed(
-    seed: CommittedSeed,
-    query: SearchQuery,
-    cell: str | None,
-    filters: Filters,
-    page: Continuation,
-) -> bytes:
-    request = digest_request(query.q, cell, filters.given(), page.at)
-    return make_seed(seed.secret, request, page.nonce)
 
 
 def _results(

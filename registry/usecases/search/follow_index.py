@@ -2,8 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -16,7 +14,6 @@ from registry.index.segments.array_file import FileDamaged
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.records.generation import Generation
-from registry.tlog.keyed_tree import KeyedTree
 from registry.usecases.refusals import GENERATION_UNKNOWN
 
 AT_HAND = 2
@@ -43,25 +40,6 @@ class Generations:
             for oldest in list(self._at_hand)[:-AT_HAND]:
                 del self._at_hand[oldest]
             return generation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProvenBucket:
-    """Bucket of a table, see `keyed_tree`. path: nodes from it to the root."""
-
-    number: int
-    entries: bytes
-    path: tuple[bytes, ...]
-
-
-def prove_buckets(tree: KeyedTree, numbers: Iterable[int]) -> tuple[ProvenBucket, ...]:
-    """Return each bucket once, ascending."""
-    return tuple(
-        ProvenBucket(
-            number=number, entries=tree.buckets[number], path=tree.path(number)
-        )
-        for number in sorted(set(numbers))
-    )
 
 
 PAUSE_S, UNREADABLE_PAUSE_S = 0.03, 0.1

@@ -101,10 +101,6 @@ def answer_proof(
     return Response(view, media_type=JSON, headers=headers)
 
 
-def view_inclusion(inclusion: Inclusion) -> InclusionView:
-    return InclusionView(**_members(inclusion))
-
-
 def view_consistency(consistency: ConsistencyProof) -> ConsistencyView:
     return ConsistencyView(
         from_size=consistency.old_size,
@@ -159,7 +155,8 @@ async def get_inclusion(
 ) -> InclusionView:
     """Name the leaf by its index or by its hash, as an answer's leafHash gives it."""
     index = await _index_of(services, leaf, leaf_hash)
-    return view_inclusion(await prove_leaf(services.served, index, size))
+    inclusion = await prove_leaf(services.served, index, size)
+    return InclusionView(**_members(inclusion))
 
 
 @get(

@@ -14,9 +14,8 @@ from registry.interfaces.rest.wire_model import WireModel
 from registry.records.generation import Generation
 from registry.sites.identifier import parse_site_id
 from registry.tlog.canonical_text import MAX_INT64
-from registry.tlog.keyed_tree import BUCKETS
+from registry.tlog.keyed_tree import BUCKETS, KeyedTree
 from registry.usecases.refusals import SITE_UNKNOWN
-from registry.usecases.search.follow_index import ProvenBucket, prove_buckets
 from registry.usecases.sites.profile_material import ProfileMaterial, read_material
 
 BUCKETS_MAX = 100
@@ -111,8 +110,8 @@ def view_generation(
         policy=roots.policy,
         sites=roots.sites.hex(),
         words=roots.words.hex(),
-        site_buckets=_view(prove_buckets(table, [*numbers, *at])),
-        word_buckets=_view(prove_buckets(generation.words, _numbers(words, "words"))),
+        site_buckets=_view(table, [*numbers, *at]),
+        word_buckets=_view(generation.words, _numbers(words, "words")),
     )
 
 
@@ -134,12 +133,13 @@ def _numbers(text: str, pointer: str, below: int = BUCKETS) -> list[int]:
     return numbers
 
 
-def _view(buckets: Iterable[ProvenBucket]) -> tuple[BucketView, ...]:
+def _view(tree: KeyedTree, numbers: Iterable[int]) -> tuple[BucketView, ...]:
+    """Return each bucket once, ascending."""
     return tuple(
         BucketView(
-            number=bucket.number,
-            entries=bucket.entries,
-            path=tuple(node.hex() for node in bucket.path),
+            number=number,
+            entries=tree.buckets[number],
+            path=tuple(node.hex() for node in tree.path(number)),
         )
-        for bucket in buckets
+        for number in sorted(set(numbers))
     )
