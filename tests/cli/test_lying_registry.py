@@ -139,8 +139,8 @@ def test_what_is_no_answer_is_told_in_a_sentence(
     words = [*command.split(), "--registry", served.url]
     result = CliRunner().invoke(main, words, catch_exceptions=False)
     assert result.exit_code in {1, 2}
-    told = ("The registry's answer is not one", "The log can't be read", "key")
-    assert any(sentence in result.output for sentence in told)
+    printed = ("The registry's answer is not one", "The log can't be read", "key")
+    assert any(sentence in result.output for sentence in printed)
 
 
 def test_a_refusal_steers_no_terminal(served: Served) -> None:
