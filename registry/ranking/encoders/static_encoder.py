@@ -12,7 +12,6 @@ order of the words, the machine, or the number of threads.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from struct import Struct
@@ -29,6 +28,7 @@ from registry.ranking.encoders.vectors import (
     quantise_request,
     quantise_site,
 )
+from registry.ranking.installed import folder_of
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
 from registry.ranking.terms import meaning_weight, word_set
@@ -212,7 +212,4 @@ def load_tokenizer() -> Tokenizer:
 
 
 def wordllama_folder() -> Path:
-    spec = find_spec("wordllama")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("wordllama is not installed")
-    return Path(spec.origin).parent
+    return folder_of("wordllama", "wordllama")

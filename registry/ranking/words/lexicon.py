@@ -12,7 +12,7 @@ the encoder knows as a word, of any language, is no slip.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from operator import attrgetter
 
@@ -53,14 +53,11 @@ _IS_UNKNOWN = attrgetter("is_unknown")
 class Lexicon:
     """Shared and read-only."""
 
-    def __init__(
-        self, pieces: Iterable[str], spelling: Spelling, policy: Policy
-    ) -> None:
+    def __init__(self, pieces: Iterable[str], policy: Policy) -> None:
         """Index the words. pieces: of the encoder that start a word, in any case."""
         listed = _listed_words(policy)
         joined = map(_joined, policy.split_words)
         closed = {*policy.closed_words, *joined}
-        self._spelling = spelling
         self._policy = policy
         self._longest_word = policy.word_letters_max
         self._stop = word_set(policy.stop_words)
@@ -73,6 +70,11 @@ class Lexicon:
         longest = self._longest_word
         self._content_parts_of = Memo(self._content_parts, longest=longest, most=16_384)
         self._words = Memo(self._read_word, longest=longest, most=16_384)
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        """Spelling, which only requests need. Raises: RuntimeError, see `load_occurrences`."""
+        return Spelling(load_occurrences(self._policy.dictionary_digest), self._policy)
 
     def parts(self, word: str) -> tuple[str, ...]:
         """Return the known words that it consists of, or else the word itself."""
@@ -197,12 +199,8 @@ class Lexicon:
 
 @lru_cache(maxsize=2)
 def lexicon_of(encoder: Encoder, policy: Policy) -> Lexicon:
-    """Return the process's lexicon; the first call takes some tenths of a second.
-
-    Raises: RuntimeError, see `load_occurrences`.
-    """
-    spelling = Spelling(load_occurrences(policy.dictionary_digest), policy)
-    return Lexicon(encoder.word_pieces(), spelling, policy)
+    """Return the process's lexicon; the first call takes about a tenth of a second."""
+    return Lexicon(encoder.word_pieces(), policy)
 
 
 def term_weights_bp(

@@ -10,16 +10,15 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.util import find_spec
 from itertools import groupby
-from pathlib import Path
 from string import ascii_lowercase
 
+from registry.ranking.installed import folder_of
 from registry.ranking.memo import Memo
 from registry.ranking.policy import Policy
 from registry.ranking.terms import word_set
 
-_WORD_LIST = Path("resources", "en.json.gz")
+_WORD_LIST = "resources/en.json.gz"
 
 
 class Spelling:
@@ -93,10 +92,8 @@ def load_occurrences(digest: str) -> Mapping[str, int]:
     """
     if not digest:
         return {}
-    spec = find_spec("spellchecker")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("pyspellchecker is not installed")
-    unpacked = gzip.decompress((Path(spec.origin).parent / _WORD_LIST).read_bytes())
+    path = folder_of("spellchecker", "pyspellchecker") / _WORD_LIST
+    unpacked = gzip.decompress(path.read_bytes())
     if (installed := f"sha256:{hashlib.sha256(unpacked).hexdigest()}") != digest:
         raise RuntimeError(f"the policy wants another word list than {installed}")
     occurrences: dict[str, int] = json.loads(unpacked)
