@@ -80,11 +80,13 @@ def problem_types(prefix: str = "") -> Iterator[tuple[str, ProblemType]]:
     """Yield each constant with its full name, from the module that declares it."""
     for module in modules():
         if module.__name__.startswith(prefix):
-            source = Path(str(module.__file__)).read_text()
+            path = Path(str(module.__file__))
+            table = path.with_suffix(".toml")
+            source = path.read_text() + (table.read_text() if table.exists() else "")
+            declarations = ("{} = ProblemType(", "[{}]\n")
             for name, value in vars(module).items():
-                if (
-                    isinstance(value, ProblemType)
-                    and f"{name} = ProblemType(" in source
+                if isinstance(value, ProblemType) and any(
+                    declaration.format(name) in source for declaration in declarations
                 ):
                     yield f"{module.__name__}.{name}", value
 

@@ -1,11 +1,15 @@
 """The error tree, and the problems that callers get.
 
 A problem has a stable `code`, a `detail`, a `pointer` (an RFC 6901 JSON pointer, or the
-name of a header or parameter) and a `fix`. Each package declares its `ProblemType`s in its
-own `refusals` module; this module is independent of HTTP.
+name of a header or parameter) and a `fix`. Each package declares its `ProblemType`s in a
+table, `refusals.toml`, and hands them on in its `refusals` module; this module is
+independent of HTTP.
 """
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +19,17 @@ class ProblemType:
     code: str
     title: str
     fix: str
+
+
+def read_problem_types(package: str) -> Mapping[str, ProblemType]:
+    """Return the kinds that the package's table declares, by name.
+
+    A row has title and fix; its code is the name in small letters unless it has one.
+    """
+    rows = tomllib.loads(files(package).joinpath("refusals.toml").read_text())
+    return {
+        name: ProblemType(**{"code": name.lower(), **row}) for name, row in rows.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,6 +161,14 @@ def test_each_problem_says_what_is_wrong_and_what_to_do(
         assert kind.fix.strip() == kind.fix != "", name
 
 
+def test_each_problem_is_met_somewhere(
+    problem_types: list[tuple[str, ProblemType]], sources: dict[Path, str]
+) -> None:
+    names = set(re.findall(r"\w+", " ".join(sources.values())))
+
+    assert {full.rpartition(".")[2] for full, _ in problem_types} <= names
+
+
 def test_each_problem_has_a_page_that_says_the_same(
     problem_types: list[tuple[str, ProblemType]],
 ) -> None:
