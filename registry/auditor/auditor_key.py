@@ -1,31 +1,27 @@
 """The key that an auditor signs with: what the registry asks of those whom it knows."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.errors import RegistryError
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
+from registry.terminal.options import joined
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 
-AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
-
-
-def auditor_options(command: AnyCommand) -> AnyCommand:
-    """Options of a command that takes key and name, for `signer_of`."""
-    named = click.option(
-        "--name", required=True, help="Of your verifier key, as the registry has it."
-    )
-    keyed = click.option(
+auditor_options = joined(
+    click.option(
         "--key",
         type=KEY_FILE,
         default=lambda: key_file("auditor"),
         help="Your Ed25519 key, as PEM. [default: what `keygen auditor` made]",
-    )
-    return keyed(named(command))
+    ),
+    click.option(
+        "--name", required=True, help="Of your verifier key, as the registry has it."
+    ),
+)
+"""Options of a command that takes key and name, for `signer_of`."""
 
 
 def signer_of(key: Path, name: str) -> Signer:

@@ -17,6 +17,7 @@ from registry.terminal.output import (
     print_json,
     shown,
 )
+from registry.tlog.refusals import LogInvalid
 from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
 
 T = TypeVar("T")
@@ -62,6 +63,8 @@ def run_audit(
         return asyncio.run(run())
     except Findings as findings:
         print_findings(findings.findings, as_json=as_json)
+    except LogInvalid as invalid:
+        print_findings([invalid], as_json=as_json)
     except RegistryError as refused:
         print_refusals(refused, as_json=as_json)
     except (LogUnreadable, *GARBLED) as unreadable:

@@ -13,6 +13,7 @@ from registry.client import Json, RegistryClient
 from registry.identity import base64url
 from registry.records.labelling import Labelling, digest_source, sign_labelling
 from registry.sites.label import Independence, Label, Size, parse_chain, parse_percent
+from registry.terminal.options import DAY_TYPE
 from registry.terminal.output import console, json_option, print_json, with_client
 from registry.tlog.note import Signer, format_vkey
 
@@ -28,7 +29,7 @@ from registry.tlog.note import Signer, format_vkey
 @click.option("--retract", is_flag=True, help="Take back what you said of the site.")
 @click.option(
     "--observed",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DAY_TYPE,
     help="The day for which the source tells it. [default: today]",
 )
 @click.option(

@@ -7,7 +7,6 @@ from registry.errors import RegistryError
 from registry.records.record import parse_record
 from registry.records.rules.log_rules import MERGE_DELAY, RESOLUTION
 from registry.records.rules.seen_records import ID_TOLERANCE_MIN, minute_of_id
-from registry.tlog.tiles import TILE_WIDTH
 
 _BEHIND_MIN = ID_TOLERANCE_MIN + int((MERGE_DELAY + RESOLUTION).total_seconds()) // 60
 
@@ -18,15 +17,13 @@ async def is_logged_ranking(entries: ProvenEntries, record_id: str) -> bool:
     Raises: LogInvalid, LogUnreadable.
     """
     minute, sought = minute_of_id(record_id), f'"id":"{record_id}"'.encode()
-    number = await _first_bundle(entries, minute - _BEHIND_MIN)
-    while number * TILE_WIDTH < entries.head.size:
-        bundle = await entries.bundle(number)
+    earliest = minute - _BEHIND_MIN
+    async for _, bundle in entries.bundles_from(lambda e: _minute_of(e) < earliest):
         for entry in bundle:
             if sought in entry and _is_ranking(entry, record_id):
                 return True
         if _minute_of(bundle[-1]) > minute + _BEHIND_MIN:
             return False
-        number += 1
     return False
 
 
@@ -36,19 +33,6 @@ def _is_ranking(entry: bytes, record_id: str) -> bool:
     except RegistryError:
         return False
     return (members["kind"], members["id"]) == ("ranking", record_id)
-
-
-async def _first_bundle(entries: ProvenEntries, minute: int) -> int:
-    """Return the last bundle that begins before that minute, or 0."""
-    low, high = 0, -(-entries.head.size // TILE_WIDTH)
-    while high - low > 1:
-        middle = (low + high) // 2
-        first = (await entries.bundle(middle))[0]
-        if _minute_of(first) < minute:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _minute_of(entry: bytes) -> int:

@@ -1,7 +1,7 @@
 """`audit promises`: whether what the registry promised with its answers was kept."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from registry.auditor.command import (
     run_audit,
     sole_registry,
 )
-from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import open_entries
 from registry.auditor.source import LogSource, LogUnreadable
@@ -33,22 +32,16 @@ from registry.records.evidence import (
 )
 from registry.records.promise import Promise, parse_promise, verify_promise
 from registry.records.rules.log_rules import MERGE_DELAY
+from registry.terminal.options import READABLE
 from registry.terminal.output import console, errors, json_option, print_json, shown
 from registry.tlog.edge import edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import format_vkey, parse_vkey
-from registry.tlog.proof import (
-    consistency_runs,
-    prove_consistency,
-    read_from_tiles,
-    tiles_for,
-)
-from registry.tlog.refusals import LogInvalid
-from registry.tlog.tiles import TILE_WIDTH, tile_of_run
+from registry.tlog.proof import consistency_runs, prove_consistency
+from registry.tlog.tiles import TILE_WIDTH
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 CLOCKS = timedelta(seconds=1)  # of two web processes may differ by so much
-READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -88,11 +81,8 @@ def promises(
         vkey = promise_key or str((await source.get_json("/v1/log"))["promiseKey"])
         entries, note = await open_entries(source, options)
         log_key = format_vkey((await options.settle(source)).log_key)
-        check = _Check(source, entries, note, log_key=log_key, promise_key=vkey)
-        try:
-            judged = [await check.judge(receipt, folder) for receipt in receipts]
-        except LogInvalid as invalid:
-            raise Findings([invalid]) from invalid
+        check = _Check(source, entries, note, log_key, vkey)
+        judged = [await check.judge(receipt, folder) for receipt in receipts]
         return [
             {"id": receipt.id, "outcome": verdict.outcome, "detail": verdict.detail}
             for receipt, verdict in zip(receipts, to_the_second(judged), strict=True)
@@ -178,37 +168,29 @@ def to_the_second(verdicts: Sequence[JudgedPromise]) -> list[JudgedPromise]:
     return [late.get(verdict.index, verdict) for verdict in verdicts]
 
 
+@dataclass(slots=True)
 class _Check:
-    """Check promises against one checkpoint."""
+    """Check promises against one checkpoint, whose note it is."""
 
-    def __init__(
-        self,
-        source: LogSource,
-        entries: ProvenEntries,
-        note: bytes,
-        *,
-        log_key: str,
-        promise_key: str,
-    ) -> None:
-        self._source = source
-        self._entries = entries
-        self._note = note
-        self._log_key = log_key
-        self._promise_key = promise_key
-        self._now = datetime.now(UTC)
+    source: LogSource
+    entries: ProvenEntries
+    note: bytes
+    log_key: str
+    promise_key: str
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     async def judge(self, receipt: PromiseLine, folder: Path) -> JudgedPromise:
         """Raises: LogInvalid."""
         try:
             leaf = bytes.fromhex(receipt.leaf_hash)
             promise = parse_promise(receipt.promise)
-            verify_promise(promise, leaf, parse_vkey(self._promise_key).public)
+            verify_promise(promise, leaf, parse_vkey(self.promise_key).public)
         except (RegistryError, ValueError) as error:
             return JudgedPromise(outcome="foreign", detail=str(error))
         hinted = await self._hinted_index(receipt.id)
-        if hinted is not None and leaf_hash(await self._entries.at(hinted)) == leaf:
+        if hinted is not None and leaf_hash(await self.entries.at(hinted)) == leaf:
             return await self._judge_time(hinted, promise)
-        if self._now < promise.promised_at + BEFORE:
+        if self.now < promise.promised_at + BEFORE:
             return JudgedPromise(outcome="not due", detail="ask again in two minutes")
         index, evidence = await self._search(leaf, promise, receipt)
         if index is not None:
@@ -219,7 +201,7 @@ class _Check:
 
     async def _judge_time(self, index: int, promise: Promise) -> JudgedPromise:
         """Judge the time: late if a record before it was made after the delay."""
-        before = await self._entries.at(index - 1) if index else None
+        before = await self.entries.at(index - 1) if index else None
         if before is not None and is_well_behind(before, promise):
             detail = f"entry {index} stands behind records of a later time"
             return JudgedPromise(outcome="late", detail=detail)
@@ -234,75 +216,57 @@ class _Check:
         """Return the index that the registry names: it saves a search, and is not believed."""
         try:
             path = f"/v1/records/{quote(record_id, safe='')}"
-            index = (await self._source.get_json(path)).get("leafIndex")
+            index = (await self.source.get_json(path)).get("leafIndex")
         except LogUnreadable:
             return None
-        return index if isinstance(index, int) and self._is_there(index) else None
-
-    def _is_there(self, index: int) -> bool:
-        return 0 <= index < self._entries.head.size
+        is_there = isinstance(index, int) and 0 <= index < self.entries.head.size
+        return index if is_there else None
 
     async def _search(
         self, leaf: bytes, promise: Promise, receipt: PromiseLine
     ) -> tuple[int | None, Evidence | None]:
         """Return the index of the leaf, or the evidence that it is not there in time."""
-        number = await self._first_bundle(promise)
-        first, leaves = number * TILE_WIDTH, []
+        first, leaves = -1, list[bytes]()
         first_entry = last_entry = b""
-        while number * TILE_WIDTH < self._entries.head.size:
-            bundle = await self._entries.bundle(number)
+        bundles = self.entries.bundles_from(lambda e: is_well_before(e, promise))
+        async for number, bundle in bundles:
             hashed = [leaf_hash(entry) for entry in bundle]
             if leaf in hashed:
                 return number * TILE_WIDTH + hashed.index(leaf), None
-            first_entry, last_entry = first_entry or bundle[0], bundle[-1]
+            if first < 0:
+                first, first_entry = number * TILE_WIDTH, bundle[0]
+            last_entry = bundle[-1]
             leaves += hashed
-            number += 1
             if is_well_behind(last_entry, promise):
                 break
         size = first + len(leaves)
         return None, Evidence(
             version="fair-registry/broken-promise/v1",
-            log_key=self._log_key,
-            promise_key=self._promise_key,
+            log_key=self.log_key,
+            promise_key=self.promise_key,
             leaf_hash=receipt.leaf_hash,
             promise=receipt.promise,
-            checkpoint=self._note.decode(),
+            checkpoint=self.note.decode(),
             first_index=first,
             levels=await self._levels(first),
             leaves=leaves,
             consistency=await self._consistency(size),
             first_entry=first_entry.decode(),
             last_entry=last_entry.decode(),
-            seen_at=self._now,
+            seen_at=self.now,
         )
-
-    async def _first_bundle(self, promise: Promise) -> int:
-        """The last one that begins with a record from well before the promise, or 0."""
-        low, high = 0, -(-self._entries.head.size // TILE_WIDTH)
-        while high - low > 1:
-            middle = (low + high) // 2
-            entry = (await self._entries.bundle(middle))[0]
-            if is_well_before(entry, promise):
-                low = middle
-            else:
-                high = middle
-        return low
 
     async def _levels(self, size: int) -> list[list[bytes]]:
         """Return the levels of the edge of the tree of that size."""
-        head = self._entries.head.size
-        tiles = {tile_of_run(run, head) for run in edge_runs(size)}
-        fetched = {tile: await self._entries.tile(tile) for tile in tiles}
-        edge = rebuild_edge(size, read_from_tiles(fetched, head))
+        edge = rebuild_edge(size, await self.entries.reader(edge_runs(size)))
         return [list(level) for level in edge.levels]
 
     async def _consistency(self, size: int) -> list[bytes]:
-        head = self._entries.head.size
+        head = self.entries.head.size
         if size in {0, head}:
             return []
-        tiles = tiles_for(consistency_runs(size, head), head)
-        fetched = {tile: await self._entries.tile(tile) for tile in tiles}
-        return list(prove_consistency(size, head, read_from_tiles(fetched, head)))
+        read = await self.entries.reader(consistency_runs(size, head))
+        return list(prove_consistency(size, head, read))
 
 
 def _write(folder: Path, leaf: bytes, evidence: Evidence | None) -> Path:

@@ -1,10 +1,12 @@
 """Single entries of a log, each proven to stand in the tree of a signed checkpoint."""
 
 from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TypeVar
 
 from registry.auditor.source import LogSource
 from registry.tlog.checkpoint import Checkpoint
+from registry.tlog.edge import ReadRun
 from registry.tlog.follow import parse_part
 from registry.tlog.merkle import leaf_hashes, verify_inclusion
 from registry.tlog.proof import (
@@ -20,7 +22,7 @@ from registry.tlog.refusals import (
     LogInvalid,
     ProofInvalid,
 )
-from registry.tlog.tiles import TILE_WIDTH, Bundle, Tile, format_tile_path
+from registry.tlog.tiles import TILE_WIDTH, Bundle, HashRun, Tile, format_tile_path
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -50,14 +52,37 @@ class ProvenEntries:
             _cache(self._bundles, number, entries, CACHED_BUNDLES)
         return entries
 
+    async def bundles_from(
+        self, is_before: Callable[[bytes], bool]
+    ) -> AsyncIterator[tuple[int, tuple[bytes, ...]]]:
+        """Yield bundles with their numbers, from the one where what is sought may begin.
+
+        is_before: whether an entry stands before that; of entries in order the first do.
+        """
+        number, end = 0, -(-self.head.size // TILE_WIDTH)
+        high = end
+        while high - number > 1:
+            middle = (number + high) // 2
+            if is_before((await self.bundle(middle))[0]):
+                number = middle
+            else:
+                high = middle
+        for following in range(number, end):
+            yield following, await self.bundle(following)
+
     async def proof(self, index: int) -> tuple[bytes, ...]:
         """Return the hashes from the leaf at index to the root. Not verified here."""
         size = self.head.size
-        tiles = tiles_for(inclusion_runs(index, size), size)
-        fetched = {tile: await self.tile(tile) for tile in tiles}
-        return prove_inclusion(index, size, read_from_tiles(fetched, size))
+        read = await self.reader(inclusion_runs(index, size))
+        return prove_inclusion(index, size, read)
 
-    async def tile(self, tile: Tile) -> bytes:
+    async def reader(self, runs: Iterable[HashRun]) -> ReadRun:
+        """Return a reader of these runs of hashes, unverified."""
+        tiles = tiles_for(runs, self.head.size)
+        fetched = {tile: await self._tile(tile) for tile in tiles}
+        return read_from_tiles(fetched, self.head.size)
+
+    async def _tile(self, tile: Tile) -> bytes:
         """Return a tile of the requested width, unverified."""
         hashes = self._tiles.get(tile)
         if hashes is None:
@@ -73,7 +98,7 @@ class ProvenEntries:
         entries = await self._read(bundle)
         leaves = leaf_hashes(entries)
         tile = Tile(level=0, index=number, width=width)
-        if b"".join(leaves) != await self.tile(tile):
+        if b"".join(leaves) != await self._tile(tile):
             detail = "an entry does not hash to its leaf"
             raise LogInvalid(LOG_ENTRY_FORGED, detail, path=format_tile_path(bundle))
         await self._verify(first, leaves[0], format_tile_path(tile))

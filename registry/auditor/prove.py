@@ -12,12 +12,12 @@ from registry.auditor.command import (
     run_audit,
     sole_registry,
 )
-from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import Refused, RegistryError
 from registry.records.record import parse_record
+from registry.terminal.options import READABLE, WRITABLE
 from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
 from registry.tlog.checkpoint import VerifiedCheckpoint
 from registry.tlog.follow import CHECKPOINT_PATH, verify_head
@@ -25,9 +25,6 @@ from registry.tlog.merkle import leaf_hash
 from registry.tlog.proof import LogProof, format_log_proof, verify_entry_proof
 from registry.tlog.refusals import LOG_ENTRY_OTHER, LogInvalid
 from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
-
-READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
-WRITABLE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -104,13 +101,10 @@ async def leaf_index_of(source: LogSource, subject: str) -> int:
 async def open_entries(
     source: LogSource, options: TrustOptions
 ) -> tuple[ProvenEntries, bytes]:
-    """The entries below the newest checkpoint, and that note. Raises: Findings."""
+    """The entries below the newest checkpoint, and that note. Raises: LogInvalid."""
     trust = await options.settle(source)
     note = await source.fetch(CHECKPOINT_PATH)
-    try:
-        head = verify_head(note, trust.log_key, trust.witness_keys, trust.quorum)
-    except LogInvalid as invalid:
-        raise Findings([invalid]) from invalid
+    head = verify_head(note, trust.log_key, trust.witness_keys, trust.quorum)
     return ProvenEntries(source, head.checkpoint), note or b""
 
 
@@ -119,18 +113,15 @@ async def _make(
 ) -> tuple[bytes, bytes, dict[str, Any]]:
     """Return the proof, the entry and a summary of both.
 
-    Raises: Findings, LogUnreadable.
+    Raises: LogInvalid, LogUnreadable.
     """
     index = await leaf_index_of(source, subject)
     entries, note = await open_entries(source, options)
     if index >= entries.head.size:
         raise LogUnreadable(f"the log has {entries.head.size} entries, none at {index}")
-    try:
-        entry = await entries.at(index)
-        _verify_subject(entry, index, subject, expected_hash)
-        hashes = await entries.proof(index)
-    except LogInvalid as invalid:
-        raise Findings([invalid]) from invalid
+    entry = await entries.at(index)
+    _verify_subject(entry, index, subject, expected_hash)
+    hashes = await entries.proof(index)
     proof = LogProof(index=index, hashes=hashes, checkpoint=note)
     trust = await options.settle(source)
     document = format_log_proof(proof)

@@ -16,7 +16,6 @@ from registry.auditor.command import (
     run_audit,
     sole_registry,
 )
-from registry.auditor.follow_log import Findings
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import has_leaf_hash
@@ -43,7 +42,6 @@ from registry.terminal.output import (
     print_json,
     shown,
 )
-from registry.tlog.refusals import LogInvalid
 
 EXIT_NOT_ALL_COMPUTED = 3
 DRAWN = 20
@@ -222,27 +220,22 @@ class _Again:
     async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
         """Compute a ranking whose record has that leaf hash, if one is given.
 
-        Raises: LogUnreadable, Findings.
+        Raises: LogUnreadable, LogInvalid.
         """
         if (
             ranking.leaf_index is None
             or not 0 <= ranking.leaf_index < self._entries.head.size
         ):
             raise LogUnreadable(f"{ranking.id} is not in the published log yet")
-        try:
-            entry = await self._entries.at(ranking.leaf_index)
-            if not has_leaf_hash(entry, expected_hash):
-                return _differs("leaf hash", f"the record is not {expected_hash}")
-            members = parse_record(entry)
-            if (
-                members["kind"] != "ranking"
-                or members["id"] != ranking.id.partition(".")[0]
-            ):
-                return _differs("id", f"entry {ranking.leaf_index} is another record")
-            policy = self._conduct.policies[str(members["policy"])]
-            text = str(parse_record(await self._entries.at(policy))["text"])
-        except LogInvalid as invalid:
-            raise Findings([invalid]) from invalid
+        entry = await self._entries.at(ranking.leaf_index)
+        if not has_leaf_hash(entry, expected_hash):
+            return _differs("leaf hash", f"the record is not {expected_hash}")
+        members = parse_record(entry)
+        named = ("ranking", ranking.id.partition(".")[0])
+        if (members["kind"], members["id"]) != named:
+            return _differs("id", f"entry {ranking.leaf_index} is another record")
+        policy = self._conduct.policies[str(members["policy"])]
+        text = str(parse_record(await self._entries.at(policy))["text"])
         return await self._recompute(members, ranking.disclosures, text)
 
     async def _recompute(

@@ -29,6 +29,7 @@ from registry.records.record_fields import Members
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.reading import iterate_rankings, open_archive
 from registry.reports.invariance import InvarianceResult
+from registry.terminal.options import DAY_TYPE, FOLDER
 from registry.terminal.output import DEFAULT_URL, errors, json_option
 from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_of
 from registry.usecases.reports.try_daily import result_members, seed_of
@@ -37,7 +38,7 @@ from registry.usecases.sites.list_site import Lister, make_lister
 
 
 @click.command()
-@click.argument("day", type=click.DateTime(["%Y-%m-%d"]))
+@click.argument("day", type=DAY_TYPE)
 @named_registry_option
 @trust_options
 @click.option(
@@ -47,7 +48,7 @@ from registry.usecases.sites.list_site import Lister, make_lister
 )
 @click.option(
     "--archive",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     help="An archive of the days before, which opens all that is not erased.",
 )
 @json_option

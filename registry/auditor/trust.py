@@ -1,17 +1,14 @@
 """Trusted keys of an auditor: options that all commands share."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import click
 
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.client import Json
 from registry.errors import RegistryError
+from registry.terminal.options import joined
 from registry.tlog.note import NoteAlgorithm, VerifierKey, parse_vkey
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,30 +45,27 @@ class TrustOptions:
         return Trust(log_key=_parse(vkey), witness_keys=witnesses, quorum=quorum)
 
 
-def trust_options(command: F) -> F:
-    """Adds --key, --witness and --quorum; join them by `TrustOptions`."""
-    for option in (
-        click.option(
-            "--quorum",
-            type=click.IntRange(min=0),
-            help="How many of the witnesses must have cosigned. [default: all]",
-        ),
-        click.option(
-            "--witness",
-            "witnesses",
-            multiple=True,
-            metavar="VKEY",
-            help="A witness's verifier key.",
-        ),
-        click.option(
-            "--key",
-            metavar="VKEY",
-            help="The log's verifier key. Without it the one that the registry names is "
-            "taken, which shows that the log is sound, not whose it is.",
-        ),
-    ):
-        command = option(command)
-    return command
+trust_options = joined(
+    click.option(
+        "--key",
+        metavar="VKEY",
+        help="The log's verifier key. Without it the one that the registry names is "
+        "taken, which shows that the log is sound, not whose it is.",
+    ),
+    click.option(
+        "--witness",
+        "witnesses",
+        multiple=True,
+        metavar="VKEY",
+        help="A witness's verifier key.",
+    ),
+    click.option(
+        "--quorum",
+        type=click.IntRange(min=0),
+        help="How many of the witnesses must have cosigned. [default: all]",
+    ),
+)
+"""Options that `TrustOptions` takes."""
 
 
 async def _log_summary(source: LogSource) -> Json:

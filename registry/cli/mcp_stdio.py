@@ -15,7 +15,7 @@ import click
 import httpx
 import msgspec
 
-from registry.terminal.as_operator import auth_of, operator_options
+from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import errors, registry_option
 
 MAX_LINE_BYTES = 65_536

@@ -9,8 +9,8 @@ import click
 from registry.client import RegistryClient
 from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
-from registry.terminal.as_operator import auth_of, operator_options
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
+from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import (
     console,
     json_option,

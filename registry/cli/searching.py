@@ -11,7 +11,7 @@ from registry.client import RegistryClient
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import SHOWN
-from registry.terminal.as_operator import auth_of, operator_options
+from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import (
     console,
     json_option,

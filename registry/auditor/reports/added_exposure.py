@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from registry.auditor.command import registry_options, run_audit
-from registry.auditor.follow_log import Findings
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import leaf_index_of, open_entries
+from registry.auditor.reports.logged_reports import names_window, pages, read_record
 from registry.auditor.reports.report_signature import fetch_promise_key, key_of_promises
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
@@ -20,12 +20,11 @@ from registry.errors import Refused
 from registry.identity.keys.public_keys import PublicKey
 from registry.identity.statements.detached_jws import EXPOSURE_TYP, verify_detached
 from registry.records.canonical import digest_of
-from registry.records.record import format_minute, parse_record
 from registry.reports.exposure_table import FORM, UNIT, ExposureTable, parse_table
 from registry.reports.refusals import EXPOSURE_TABLE_UNLOGGED
 from registry.reports.render.label_table import format_instant
+from registry.terminal.options import DAY_TYPE
 from registry.terminal.output import console, json_option, print_json, shown
-from registry.tlog.refusals import LogInvalid
 from registry.usecases.reports.calendar_months import midnight
 
 PAGE = 100
@@ -34,13 +33,12 @@ MAX_SHOWN = 20
 DEVIATIONS = 3
 """Standard deviations of noise by which a share's ends are moved apart."""
 AMOUNTS = ("appearances", "attention", "selections")
-DATE = click.DateTime(["%Y-%m-%d"])
 
 
 @click.command()
-@click.argument("day", type=DATE)
+@click.argument("day", type=DAY_TYPE)
 @registry_options
-@click.option("--until", type=DATE, help="Last day to add up. [default: DAY]")
+@click.option("--until", type=DAY_TYPE, help="Last day to add up. [default: DAY]")
 @click.option(
     "--by",
     type=click.Choice(["size", "independence"]),
@@ -169,36 +167,25 @@ class Sum:
 async def _record_ids(source: LogSource, first: date) -> dict[date, str]:
     """Return the records of the tables since a day. Raises: LogUnreadable."""
     record_ids: dict[date, str] = {}
-    path, cursor = f"/v1/exposure?limit={PAGE}", ""
-    while not record_ids or (cursor and first < min(record_ids)):
-        page = await source.get_json(path + (f"&cursor={cursor}" if cursor else ""))
+    async for page in pages(source, f"/v1/exposure?limit={PAGE}"):
         rows = {date.fromisoformat(row["day"]): row["recordId"] for row in page["days"]}
-        if rows.keys() <= record_ids.keys():
-            break
+        is_known = rows.keys() <= record_ids.keys()
         record_ids |= rows
-        cursor = page["nextCursor"]
+        if is_known or first >= min(record_ids):
+            break
     return record_ids
 
 
 async def _verified(
     source: LogSource, entries: ProvenEntries, key: PublicKey, day: date, index: int
 ) -> ExposureTable:
-    """Return a day's table as the log has it. Raises: Refused, Findings, LogUnreadable."""
-    if index >= entries.head.size:
-        raise LogUnreadable(f"the log has no entry {index} yet")
-    try:
-        record = parse_record(await entries.at(index))
-    except LogInvalid as invalid:
-        raise Findings([invalid]) from invalid
+    """Return a day's table as the log has it. Raises: Refused, LogInvalid, LogUnreadable."""
+    record = await read_record(entries, index)
     token, body = await source.signed_file(f"/v1/exposure/{day}")
     verify_detached(token, body, key, typ=EXPOSURE_TYP)
     table = parse_table(body)
-    minutes = (format_minute(midnight(day)), format_minute(midnight(day + DAY)))
-    is_logged = (
-        record["kind"] == "report"
-        and (record["from"], record["to"]) == minutes
-        and record["forms"] == {FORM: digest_of(body)}
-    )
+    is_logged = names_window(record, midnight(day), midnight(day + DAY))
+    is_logged = is_logged and record["forms"] == {FORM: digest_of(body)}
     if not is_logged or table.day != day.isoformat():
         detail = f"entry {index} does not name this table of {day}"
         raise Refused(EXPOSURE_TABLE_UNLOGGED, detail)
@@ -208,12 +195,9 @@ async def _verified(
 async def _labels(source: LogSource, by: str, at: datetime) -> dict[str, str]:
     """Return the label of each site at an instant. Raises: LogUnreadable."""
     labels: dict[str, str] = {}
-    after: str | None = ""
-    while after is not None:
-        behind = f"&after={after}" if after else ""
-        page = await source.get_json(f"/v1/labels?at={format_instant(at)}{behind}")
+    path = f"/v1/labels?at={format_instant(at)}"
+    async for page in pages(source, path, "after", "nextAfter"):
         labels |= {row["site"]: row[by] or "unknown" for row in page["sites"]}
-        after = page["nextAfter"]
     return labels
 
 

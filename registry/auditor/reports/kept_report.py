@@ -7,15 +7,13 @@ from typing import Any
 import click
 
 from registry.auditor.command import registry_options, run_audit
-from registry.auditor.follow_log import Findings
-from registry.auditor.prove import READABLE, leaf_index_of, open_entries
+from registry.auditor.prove import leaf_index_of, open_entries
+from registry.auditor.reports.logged_reports import names_window, pages, read_record
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.records.canonical import digest_of
-from registry.records.record import format_minute, parse_record
+from registry.terminal.options import READABLE, parsed_month
 from registry.terminal.output import console, json_option, print_json
-from registry.terminal.report_options import parsed_month
-from registry.tlog.refusals import LogInvalid
 from registry.usecases.reports.calendar_months import midnight, month_after
 
 PAGE = 100
@@ -41,40 +39,25 @@ def kept_report(
     async def work(source: LogSource) -> tuple[int, Mapping[str, Any]]:
         index = await leaf_index_of(source, await _record_id(source, month))
         entries, _ = await open_entries(source, TrustOptions(**trust))
-        if index >= entries.head.size:
-            raise LogUnreadable(f"the log has no entry {index} yet")
-        try:
-            return index, parse_record(await entries.at(index))
-        except LogInvalid as invalid:
-            raise Findings([invalid]) from invalid
+        return index, await read_record(entries, index)
 
     index, record = run_audit(url, work, as_json=as_json)
-    is_of_month = record["kind"] == "report" and (
-        (record["from"], record["to"])
-        == (format_minute(start_at), format_minute(end_at))
-    )
+    is_of_month = names_window(record, start_at, end_at)
     forms = record["forms"].items() if is_of_month else ()
     form = next((name for name, own in forms if own == digest), None)
     if as_json:
         print_json({"kept": form is not None, "form": form, "leafIndex": index})
-    elif form:
-        sentence = f"[green]{file} is the {form} of {month}[/], entry {index}"
-        console.print(sentence, soft_wrap=True)
     else:
-        sentence = f"[red]{file} is not what entry {index} names[/]: {digest}"
-        console.print(sentence, soft_wrap=True)
+        is_it = f"[green]{file} is the {form} of {month}[/], entry {index}"
+        is_not = f"[red]{file} is not what entry {index} names[/]: {digest}"
+        console.print(is_it if form else is_not, soft_wrap=True)
     raise SystemExit(0 if form else 1)
 
 
 async def _record_id(source: LogSource, month: str) -> str:
     """Raises: LogUnreadable."""
-    path = f"/v1/reports?limit={PAGE}"
-    cursor = ""
-    while True:
-        page = await source.get_json(path + (f"&cursor={cursor}" if cursor else ""))
+    async for page in pages(source, f"/v1/reports?limit={PAGE}"):
         for report in page["reports"]:
             if report["month"] == month:
                 return str(report["recordId"])
-        cursor = page["nextCursor"]
-        if not cursor:
-            raise LogUnreadable(f"no report of {month} is kept")
+    raise LogUnreadable(f"no report of {month} is kept")

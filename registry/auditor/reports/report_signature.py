@@ -13,11 +13,9 @@ from registry.identity.statements.detached_jws import (
     REPORT_TYP,
     verify_detached,
 )
+from registry.terminal.options import READABLE, signature_beside
 from registry.terminal.output import console, json_option, print_json
-from registry.terminal.report_options import signature_beside
 from registry.tlog.note import parse_vkey
-
-READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("report-signature")

@@ -17,8 +17,8 @@ from registry.auditor.auditor_key import signer_of
 from registry.auditor.command import registry_options, run_audit
 from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
+from registry.auditor.reports.logged_reports import names_window
 from registry.auditor.reports.report_signature import (
-    READABLE,
     fetch_promise_key,
     key_of_promises,
     read_signed,
@@ -30,12 +30,13 @@ from registry.identity import base64url
 from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
 from registry.records.attestation import Rescoring, attest
 from registry.records.canonical import digest_of
-from registry.records.record import format_minute, parse_record
+from registry.records.record import parse_record
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.render.figure_comparison import Figure, figures_of
 from registry.reports.render.json_object import format_json
 from registry.reports.report_terms import Terms
 from registry.terminal.key_files import KEY_FILE, key_file
+from registry.terminal.options import FOLDER, READABLE
 from registry.terminal.output import (
     console,
     json_option,
@@ -64,7 +65,7 @@ NOT_PROVEN = (
     "--archive",
     "folder",
     required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     help="The archive of the report's window.",
 )
 @click.option(
@@ -179,10 +180,8 @@ class StoredDigest:
     def visit(self, index: int, entry: bytes) -> None:
         if b'"kind":"report"' not in entry or self.terms.operator + self.terms.category:
             return
-        members = parse_record(entry)
-        window = self.terms.window
-        minutes = tuple(map(format_minute, (window.start_at, window.end_at)))
-        if members["kind"] == "report" and minutes == (members["from"], members["to"]):
+        members, window = parse_record(entry), self.terms.window
+        if names_window(members, window.start_at, window.end_at):
             forms = cast("Mapping[str, str]", members["forms"])
             self.leaf, self.is_other = index, forms.get("json") != self.digest
 

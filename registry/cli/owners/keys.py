@@ -22,9 +22,8 @@ from registry.terminal.key_files import (
     load_key,
     save_key,
 )
+from registry.terminal.options import READABLE
 from registry.terminal.output import console
-
-READABLE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command()

@@ -1,9 +1,8 @@
 """`register` and the acts after it: each a challenge, a signed statement, a decision."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
@@ -17,6 +16,7 @@ from registry.identity.keys.public_keys import parse_thumbprint
 from registry.identity.refusals import KEY_RECOVERY_NEEDS_DNS
 from registry.sites.host import parse_host
 from registry.terminal.key_files import FOLDER_SHOWN, KEY_FILE, key_file, load_key
+from registry.terminal.options import joined
 from registry.terminal.output import (
     console,
     errors,
@@ -27,39 +27,31 @@ from registry.terminal.output import (
     with_client,
 )
 
-AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 LISTING_ACTS = ("register", "update")
 
-
-def act_options(command: AnyCommand) -> AnyCommand:
-    """Options of every act on a site: HOST, --key, --registry and --json."""
-    keyed = click.option(
+act_options = joined(
+    click.argument("host"),
+    click.option(
         "--key",
         type=KEY_FILE,
         help=f"The site's private key. [default: {FOLDER_SHOWN}/HOST.pem]",
-    )
-    host = click.argument("host")
-    return host(keyed(registry_option(json_option(command))))
-
-
-def declaring_options(command: AnyCommand) -> AnyCommand:
-    """Options of the acts that list a site; see `_members`."""
-    for option in (
-        click.option("--chain-id", help="Which chain, by its domain or another name."),
-        click.option("--independent/--chain", default=None),
-        click.option("--commission-rate", help='Such as "0%".'),
-        click.option(
-            "--size", type=click.Choice(["micro", "small", "medium", "large"])
-        ),
-        click.option("--country", help="Two capital letters, such as DE."),
-        click.option("--city"),
-        click.option("--category"),
-        click.option(
-            "--doc", "documents", multiple=True, help="URL of a discovery document."
-        ),
-    ):
-        command = option(command)
-    return command
+    ),
+    registry_option,
+    json_option,
+)
+declaring_options = joined(
+    click.option(
+        "--doc", "documents", multiple=True, help="URL of a discovery document."
+    ),
+    click.option("--category"),
+    click.option("--city"),
+    click.option("--country", help="Two capital letters, such as DE."),
+    click.option("--size", type=click.Choice(["micro", "small", "medium", "large"])),
+    click.option("--commission-rate", help='Such as "0%".'),
+    click.option("--independent/--chain", default=None),
+    click.option("--chain-id", help="Which chain, by its domain or another name."),
+)
+"""Options of the acts that list a site; see `_members`."""
 
 
 @click.command()

@@ -22,6 +22,7 @@ from registry.identity.keys.private_keys import PrivateKey
 from registry.records.record import format_minute
 from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.report_terms import Window
+from registry.terminal.options import data_option
 from registry.terminal.output import console, errors, json_option, print_json
 from registry.usecases.reports.write_archive import window_of_minutes, write_archive
 
@@ -36,11 +37,7 @@ from registry.usecases.reports.write_archive import window_of_minutes, write_arc
     type=click.Path(path_type=Path, file_okay=False),
     help="An empty folder, or one that is not there yet.",
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="The registry's folder; the key of its promises signs the manifest.",
-)
+@data_option("The registry's folder; the key of its promises signs the manifest.")
 @json_option
 def archive(
     start: str, end: str, folder: Path, data: Path | None, *, as_json: bool
@@ -74,11 +71,7 @@ def archive(
 
 
 @click.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="The registry's folder, where the database is.",
-)
+@data_option("The registry's folder, where the database is.")
 @json_option
 def archives(data: Path | None, *, as_json: bool) -> None:
     """List the archives that open what was erased after they were made.

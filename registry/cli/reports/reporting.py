@@ -29,7 +29,15 @@ from registry.reports.render.report_files import FORMAT, Form
 from registry.reports.render.report_rows import format_instant
 from registry.reports.report_terms import Algorithm, Terms
 from registry.settings import Settings
-from registry.terminal.as_operator import auth_of, operator_options
+from registry.terminal.options import (
+    FOLDER,
+    WRITABLE,
+    auth_of,
+    data_option,
+    operator_options,
+    parsed_month,
+    signature_beside,
+)
 from registry.terminal.output import (
     console,
     json_option,
@@ -37,7 +45,6 @@ from registry.terminal.output import (
     registry_option,
     with_client,
 )
-from registry.terminal.report_options import parsed_month, signature_beside
 from registry.usecases.ids import IdSource
 from registry.usecases.reports.archived_report import (
     report_of_archive,
@@ -59,19 +66,17 @@ from registry.usecases.reports.keep_report import Keeper, window_of_month
 @click.option(
     "--out",
     "file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=WRITABLE,
     help="Where to write the form (JSON by default) and, beside it, its signature.",
 )
 @click.option(
     "--archive",
     "folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Make it here, from an archive and of its window, instead of asking for it.",
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="With --archive or --keep: the registry's folder, whose key of promises signs.",
+@data_option(
+    "With --archive or --keep: the registry's folder, whose key of promises signs."
 )
 @click.option(
     "--public",

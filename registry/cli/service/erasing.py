@@ -9,6 +9,7 @@ import click
 from registry import keyring
 from registry.cli.service.command_settings import settings_or_exit
 from registry.client import RegistryClient
+from registry.terminal.options import data_option
 from registry.terminal.output import (
     console,
     json_option,
@@ -23,11 +24,7 @@ _PUBLIC_HALF = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 @click.command()
 @click.argument("ranking_ids", metavar="RANKING...", nargs=-1, required=True)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="The registry's folder; its web.key stands for the asker's secret.",
-)
+@data_option("The registry's folder; its web.key stands for the asker's secret.")
 @registry_option
 @json_option
 def erase(

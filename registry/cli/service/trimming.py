@@ -13,6 +13,7 @@ from registry.cli.service.database import (
     refusal_or_exit,
 )
 from registry.db.engine.engines import Role, engine_at, reading
+from registry.terminal.options import data_option
 from registry.terminal.output import console, json_option, print_json
 from registry.usecases.log.filed_log import FiledLog
 from registry.usecases.log.trim import MONTHS_MIN, Trimmed, trim
@@ -25,11 +26,7 @@ from registry.usecases.log.trim import MONTHS_MIN, Trimmed, trim
     required=True,
     help="How many months before the present one stay.",
 )
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="The registry's folder, where the database is.",
-)
+@data_option("The registry's folder, where the database is.")
 @json_option
 def trim_database(months: int, data: Path | None, *, as_json: bool) -> None:
     """Drop rankings and choices of old months, and their entries, from the database.

@@ -19,10 +19,9 @@ from registry.cli.witness.witness_state import WitnessedLog, WitnessState
 from registry.errors import RegistryError
 from registry.observability import configure_logging
 from registry.process import stop_requested
+from registry.terminal.options import READABLE
 from registry.terminal.output import console
 from registry.tlog.note import NoteAlgorithm, VerifierKey, format_vkey, parse_vkey
-
-FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command()
@@ -44,8 +43,10 @@ FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     show_default=True,
     help="Folder of its key and of what it has cosigned.",
 )
-@click.option("--certificate", type=FILE, help="PEM, to speak https without a proxy.")
-@click.option("--certificate-key", type=FILE, help="PEM, of the certificate.")
+@click.option(
+    "--certificate", type=READABLE, help="PEM, to speak https without a proxy."
+)
+@click.option("--certificate-key", type=READABLE, help="PEM, of the certificate.")
 def witness(  # noqa: PLR0917 — options
     followed: tuple[str, ...],
     name: str | None,

@@ -1,0 +1,72 @@
+"""Options that commands share, and how several become one decorator."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import httpx
+
+from registry.client import ApiKeyAuth, SigningAuth
+from registry.errors import RegistryError
+from registry.terminal.key_files import load_key
+from registry.usecases.reports.calendar_months import parse_month
+
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
+
+READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
+WRITABLE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+DAY_TYPE = click.DateTime(["%Y-%m-%d"])
+
+
+def joined(*decorators: Callable[[AnyCommand], AnyCommand]) -> Callable[..., Any]:
+    """Join options and arguments into one decorator; --help shows them in this order."""
+
+    def decorate(command: AnyCommand) -> AnyCommand:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def data_option(of: str) -> Callable[[AnyCommand], AnyCommand]:
+    """Make --data, the folder of a registry. of: what the command needs it for."""
+    return click.option("--data", type=click.Path(path_type=Path), help=of)
+
+
+operator_options = joined(
+    click.option(
+        "--key",
+        type=READABLE,
+        envvar="FAIR_REGISTRY_OPERATOR_KEY",
+        help="Ask as the operator of this private key: each request is signed.",
+    ),
+    click.option(
+        "--api-key",
+        envvar="FAIR_REGISTRY_API_KEY",
+        help="Ask as the operator of this key; better set FAIR_REGISTRY_API_KEY.",
+    ),
+)
+"""Options of a command that may ask as an operator; see `auth_of`."""
+
+
+def auth_of(url: str, api_key: str | None, key: Path | None) -> httpx.Auth | None:
+    """Return who asks; None for nobody in particular. With both, the API key is shown."""
+    if api_key:
+        return ApiKeyAuth(api_key)
+    return SigningAuth(load_key(key), url) if key else None
+
+
+def parsed_month(month: str) -> date:
+    """Return the first day of a month as `2026-11`. Raises: click.BadParameter."""
+    try:
+        return parse_month(month)
+    except RegistryError as refused:
+        raise click.BadParameter(refused.problem.detail) from refused
+
+
+def signature_beside(file: Path) -> Path:
+    return file.with_name(f"{file.name}.jws")
