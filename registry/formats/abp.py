@@ -7,7 +7,6 @@ of it has been tried. What a running page alone can tell (`available`, `requirem
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from registry.errors import Refused
 from registry.formats import refusals
@@ -15,60 +14,14 @@ from registry.formats.document import MAX_TEXT_CHARACTERS, Document
 from registry.formats.extension import extend_action
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address
-from registry.formats.reading.conformance import Specification
+from registry.formats.reading.conformance import load_specifications
 from registry.formats.reading.parameters import is_schema, read_parameters
 from registry.formats.reading.reader import Reader, clean_text
 from registry.sites.action import Action
 from registry.sites.site import Site
 from registry.strict_json import JsonObject
 
-_FILLED = {"type": "string", "minLength": 1}
-_STRING = {"type": "string"}
-_BOOLEAN = {"type": "boolean"}
-_TEXTS = {"type": "array", "items": _STRING}
-_CAPABILITY: dict[str, Any] = {
-    "type": "object",
-    "required": ["name"],
-    "properties": {
-        "name": _FILLED,
-        "description": _STRING,
-        "inputSchema": {"type": "object"},
-        "outputSchema": {"type": "object"},
-        "experimental": _BOOLEAN,
-        "deprecated": _BOOLEAN,
-        "deprecationMessage": _STRING,
-        "alternatives": _TEXTS,
-    },
-}
-_MANIFEST = Specification(
-    {
-        "type": "object",
-        "required": ["abp", "app", "capabilities"],
-        "properties": {
-            "abp": _FILLED,
-            "app": {
-                "type": "object",
-                "required": ["id", "name", "version"],
-                "properties": {
-                    "id": _FILLED,
-                    "name": _FILLED,
-                    "version": _FILLED,
-                    "description": _STRING,
-                    "homepage": _STRING,
-                    "icon": _STRING,
-                    "support": _STRING,
-                },
-            },
-            "capabilities": {"type": "array", "items": _CAPABILITY},
-        },
-    }
-)
-_JSON_SCHEMA = Specification(
-    {
-        "type": "object",
-        "properties": {"properties": {"type": "object"}, "required": _TEXTS},
-    }
-)
+_SPECIFICATIONS = load_specifications(__package__, "abp_schema.json")
 _SHAPES: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("abp", (str, int, float), "its version"),
     ("app", (dict,), "an object"),
@@ -90,7 +43,7 @@ def read_abp(document: Reader) -> Document:
                 f"{name}: an ABP manifest has {shape} there",
                 pointer=f"/{name}",
             )
-    _MANIFEST.compare(document)
+    _SPECIFICATIONS["manifest"].compare(document)
     app = document.child("app")
     return document.log.conclude(
         format="abp",
@@ -148,7 +101,7 @@ def _read_capability(capability: Reader, name: str) -> Action:
 
 def _check_schema(schema: Reader) -> None:
     if is_schema(schema.value):
-        _JSON_SCHEMA.compare(schema)
+        _SPECIFICATIONS["inputSchema"].compare(schema)
     elif _is_map_of_parameters(schema.members):
         schema.note(
             "schema",

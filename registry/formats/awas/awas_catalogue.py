@@ -5,8 +5,6 @@ describes. Hardly any document follows either; a document without a version is t
 AWAS if its actions have names.
 """
 
-import json
-from importlib.resources import files
 from urllib.parse import urljoin
 
 from registry.errors import Refused
@@ -25,7 +23,7 @@ from registry.formats.reading.claims import (
     read_languages,
     read_permissions,
 )
-from registry.formats.reading.conformance import Specification
+from registry.formats.reading.conformance import load_specifications
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.reader import Reader
 from registry.formats.reading.structure import has_text
@@ -36,11 +34,7 @@ from registry.strict_json import JsonObject, JsonValue
 # 1.0 is the published specification with its section "Validation"; 1.1 is the schema of
 # the reference repository, which names most members otherwise. A catalogue's pointer
 # manifests for MCP and A2A agents are specified under "Manifest Requirements".
-_SCHEMAS = json.loads(files(__package__).joinpath("awas_schema.json").read_text())
-VERSION_1_0 = Specification(_SCHEMAS["1.0"])
-VERSION_1_1 = Specification(_SCHEMAS["1.1"])
-MCP_MANIFEST = Specification(_SCHEMAS["mcp"])
-A2A_MANIFEST = Specification(_SCHEMAS["a2a"])
+SPECIFICATIONS = load_specifications(__package__, "awas_schema.json")
 
 
 # Each name of the specification with its synonyms, in the order in which they are read.
@@ -151,7 +145,7 @@ def read_awas(document: Reader) -> Document:
     dialect = _dialect_of(raw)
     if dialect == "pointer":
         return _read_pointer(document)
-    specification = VERSION_1_1 if dialect == "1.1" else VERSION_1_0
+    specification = SPECIFICATIONS["1.1" if dialect == "1.1" else "1.0"]
     specification.compare(document)
     return document.log.conclude(
         format="awas",
@@ -166,7 +160,7 @@ def read_awas(document: Reader) -> Document:
 def _read_pointer(document: Reader) -> Document:
     raw = document.members
     is_for_a2a = "interoperability" in raw or raw.get("protocol") == "A2A"
-    (A2A_MANIFEST if is_for_a2a else MCP_MANIFEST).compare(document)
+    SPECIFICATIONS["a2a" if is_for_a2a else "mcp"].compare(document)
     holder, name = _catalogue_in(raw) or ("", "")
     catalogue = document.child(holder).target(name, base=_root(document))
     if catalogue is None:

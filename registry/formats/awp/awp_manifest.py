@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from registry.errors import Refused
 from registry.formats import refusals
-from registry.formats.awp.awp_schema import DOCUMENT, INPUTS
 from registry.formats.awp.contracts import (
     AuthContract,
     action_ids,
@@ -27,12 +26,17 @@ from registry.formats.document import MAX_PARAMETERS, NATIVE, Document, Document
 from registry.formats.extension import extend_action
 from registry.formats.reading.action_list import gather, severest
 from registry.formats.reading.claims import names_host, read_host
+from registry.formats.reading.conformance import load_specifications
 from registry.formats.reading.parameters import is_schema, read_parameters
 from registry.formats.reading.reader import Reader
 from registry.sites.action import Action, Sensitivity
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
 
+# Sections 5 to 10 and 13 of AWP 0.2. An empty text fills no required member. A payment has
+# no version in an example of its own; `poll_endpoint` of an asynchronous action is not
+# required, since results may come by webhook.
+_SPECIFICATIONS = load_specifications(__package__, "awp_schema.json")
 # Members whose shape tells AWP from its lookalikes.
 _SHAPES: tuple[tuple[str, type, str], ...] = (
     ("actions", list, "an array"),
@@ -62,7 +66,7 @@ def is_awp(raw: JsonObject) -> bool:
 def read_awp(document: Reader) -> Document:
     """Read an AWP document. Raises: Refused (format_lookalike)."""
     _refuse_lookalike(document)
-    DOCUMENT.compare(document)
+    _SPECIFICATIONS["document"].compare(document)
     ids = action_ids(document.child("actions"))
     auth = read_auth(document, ids)
     protocols = read_protocols(document, root=_root(document.log.url))
@@ -231,7 +235,7 @@ def _check_inputs(inputs: Reader) -> None:
             "Name each input under inputs, with its type.",
         )
     elif not inputs.log.is_full:
-        INPUTS.compare(inputs)
+        _SPECIFICATIONS["inputs"].compare(inputs)
         _check_options(inputs)
 
 

@@ -11,48 +11,17 @@ from registry.formats.document import Document
 from registry.formats.extension import extend_action
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address
-from registry.formats.reading.conformance import Specification
+from registry.formats.reading.conformance import load_specifications
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.parameters import read_parameters
 from registry.formats.reading.reader import Reader
-from registry.formats.reading.schema import FILLED, TEXTS, members, required
 from registry.formats.reading.tools import declared_tools, lists_tools, names_mcp_tools
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
 
-_INTERFACE = members(
-    url=required(FILLED),
-    protocolBinding=required(FILLED),
-    protocolVersion=required(FILLED),
-)
-_SKILL = members(
-    id=required(FILLED),
-    name=required(FILLED),
-    description=required(FILLED),
-    tags=required(TEXTS),
-    examples=TEXTS,
-    inputModes=TEXTS,
-    outputModes=TEXTS,
-)
 # By A2A 1.0, section 4.4.1, as far as JSON Schema can express it.
-AGENT_CARD_1_0 = Specification(
-    members(
-        name=required(FILLED),
-        description=required(FILLED),
-        version=required(FILLED),
-        supportedInterfaces=required(
-            {"type": "array", "minItems": 1, "items": _INTERFACE}
-        ),
-        provider=members(organization=required(FILLED), url=required(FILLED)),
-        capabilities=required({"type": "object"}),
-        defaultInputModes=required(TEXTS),
-        defaultOutputModes=required(TEXTS),
-        skills=required({"type": "array", "items": _SKILL}),
-    )
-)
-
-
+AGENT_CARD_1_0 = load_specifications(__package__, "a2a_schema.json")["1.0"]
 _MAX_INTERFACES = 10
 _MAX_TRANSPORT_CHARACTERS = 40
 _SKILL_NAMES = ("id", "name")

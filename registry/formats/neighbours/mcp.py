@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from registry.formats.document import MAX_ACTIONS, Document
-from registry.formats.neighbours.mcp_schema import PUBLISHED, SPECIFICATIONS
 from registry.formats.reading.action_list import gather
 from registry.formats.reading.claims import read_address, read_languages
-from registry.formats.reading.conformance import Specification
+from registry.formats.reading.conformance import Specification, load_specifications
 from registry.formats.reading.gating import read_auth
 from registry.formats.reading.methods import read_method
 from registry.formats.reading.name_folding import fold_word
@@ -28,6 +27,11 @@ from registry.formats.reading.tools import (
 from registry.sites.action import Action, Call
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
+
+PUBLISHED = "https://static.modelcontextprotocol.io/schemas/"
+SPECIFICATIONS = load_specifications(__package__, "mcp_schema.json")
+"""Of `server.json`, version 2025-12-11 of the MCP registry, and of SEP-1649's card, each by
+the end of the `$schema` that a document declares."""
 
 _MAX_SERVERS = 20
 _MAX_REMOTES = 10

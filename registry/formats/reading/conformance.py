@@ -1,4 +1,4 @@
-"""Comparison of a document with its specification, written as JSON Schema.
+"""Comparison of a document with its specification, a JSON Schema in a file beside its reader.
 
 Every violation becomes a deviation with pointer, rule and fix. Supported are the few
 keywords that the formats' schemas use, in one pass that ends at the last deviation stored:
@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, TypeAlias
 
 from registry.formats.reading.name_folding import match_key
@@ -144,6 +145,18 @@ def _compile(schema: Schema) -> _Rule:
     bare = _Rule(kind=rule.kind, types=rule.types, example=rule.example)
     rule.ends_here = rule == bare and kind != "integer"
     return rule
+
+
+def load_schemas(package: str, file: str) -> dict[str, Schema]:
+    """Load the schemas of a file of JSON beside a package's modules, by their names."""
+    schemas: dict[str, Schema] = json.loads(files(package).joinpath(file).read_text())
+    return schemas
+
+
+def load_specifications(package: str, file: str) -> dict[str, Specification]:
+    """Load specifications, as `load_schemas` does. Raises: ValueError as they do."""
+    loaded = load_schemas(package, file)
+    return {name: Specification(schema) for name, schema in loaded.items()}
 
 
 class _Comparison:
