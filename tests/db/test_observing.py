@@ -17,14 +17,10 @@ from registry.db.log.rankings import (
 from registry.db.reports.observations import observe
 from registry.db.schema.column_types import uuid_of
 from registry.records.canonical import JsonValue
-from registry.reports.window.columns import gather
-from registry.reports.window.observation import (
-    ObservedRanking,
-    ObservedSelection,
-)
 from registry.sites.identifier import format_site_id
 from tests.db.rankings import MadeRanking, make_ranking
 from tests.db.scene import Scene
+from tests.unit.reports.observed import ObservedRanking, ObservedSelection, gather
 
 SITES = range(101, 131)
 UNREPORTED = -1

@@ -12,7 +12,6 @@ NEARLY = 1.5 * 10**-DECIMALS
 between two last digits may be rounded to either."""
 
 _NAMES = ("by", "dimension", "name", "measure", "over", "factor", "figure")
-Leaf = str | int | float | bool | None
 
 
 class Figure(NamedTuple):

@@ -1,21 +1,20 @@
-"""A window in columns: the same rankings and sites as `observation`, in arrays.
+"""A window in columns: rankings, choices and sites in arrays.
 
-SiteColumns are numbered in the order of their ids; a window is any number of parts, and every
+All of it comes from the public log and the disclosures; a report needs nothing else, so
+that anybody can compute it again. SiteColumns are numbered in the order of their ids; a window is any number of parts, and every
 sum over it is the sum over its parts, so that none of them needs to hold it whole.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
 
-from registry.records.ranking_columns import query_key
 from registry.reports.arrays import Booleans, Floats, Integers, Keys, Numbers
 from registry.reports.window.observation import (
     Independence,
-    ObservedRanking,
     SiteDisclosure,
     Size,
 )
@@ -164,34 +163,6 @@ def join_tiers(rankings: Iterable[tuple[int, Sequence[int]]]) -> Integers:
     return np.array([tier for row in tiers for tier in row], np.int64)
 
 
-def sample_key(ranking_id: str) -> str:
-    """Return a random rank among those whose scores are read: the end of a ULID."""
-    return ranking_id[-SAMPLE_KEY_LENGTH:]
-
-
-def gather(
-    rankings: Iterable[ObservedRanking],
-    disclosures: Iterable[SiteDisclosure],
-    operator: str = "",
-) -> Observed:
-    """Gather observations, in any order. A site without a disclosure is unknown in everything.
-
-    operator: whose rankings are taken; of all, where empty.
-    """
-    rankings = [row for row in rankings if operator in {"", row.operator}]
-    known = {site.site_id: site for site in disclosures}
-    ids = sorted({*known, *(site for row in rankings for site in _seen(row))})
-    number = {site: index for index, site in enumerate(ids)}
-    shown = [row for row in rankings if row.returned]
-    return Observed(
-        parts=[_put_in_columns(shown, number, len(rankings) - len(shown))],
-        scored=_take_scored(shown, number),
-        sites=make_sites(
-            [known.get(site, SiteDisclosure(site_id=site)) for site in ids]
-        ),
-    )
-
-
 def make_sites(disclosures: Sequence[SiteDisclosure]) -> SiteColumns:
     """disclosures: in the order of the sites' numbers."""
     categories, category = number_names(site.category for site in disclosures)
@@ -231,60 +202,6 @@ def count_names(parts: Iterable[Rankings]) -> tuple[Counter[str], Counter[str]]:
             counts = np.bincount(numbers, minlength=len(names)).tolist()
             counter.update(dict(zip(names, counts, strict=True)))
     return operators, categories
-
-
-def _seen(ranking: ObservedRanking) -> tuple[str, ...]:
-    chosen = ranking.selection and ranking.selection.site_id
-    return (*ranking.returned, *ranking.eligible_sample, *([chosen] if chosen else []))
-
-
-def _put_in_columns(
-    shown: Sequence[ObservedRanking], number: Mapping[str, int], empty: int
-) -> Rankings:
-    operators, operator = number_names(row.operator for row in shown)
-    categories, category = number_names(row.category for row in shown)
-    return Rankings(
-        keys=_keys(shown),
-        operator=operator,
-        operators=operators,
-        category=category,
-        categories=categories,
-        returned=_numbers(number[site] for row in shown for site in row.returned),
-        returned_counts=_numbers(len(row.returned) for row in shown),
-        sampled=_numbers(number[site] for row in shown for site in row.eligible_sample),
-        sampled_counts=_numbers(len(row.eligible_sample) for row in shown),
-        chosen=_numbers(_chosen(row, number) for row in shown),
-        most_eligible=max((row.eligible for row in shown), default=0),
-        empty=empty,
-    )
-
-
-def _take_scored(
-    shown: Sequence[ObservedRanking], number: Mapping[str, int]
-) -> ScoredColumns:
-    scored = [row for row in shown if row.factors]
-    scored.sort(key=lambda row: (sample_key(row.id), row.id))
-    taken = scored[:SCORED_MAX]
-    factors = [values for row in taken for values in row.factors]
-    return ScoredColumns(
-        keys=_keys(taken),
-        counts=_numbers(len(row.returned) for row in taken),
-        sites=_numbers(number[site] for row in taken for site in row.returned),
-        factors=np.array(factors, np.int64).reshape(-1, 5),
-        tiers=join_tiers([(len(row.returned), row.tiers) for row in taken]),
-        located=np.array([row.located for row in taken], np.bool_),
-    )
-
-
-def _chosen(ranking: ObservedRanking, number: Mapping[str, int]) -> int:
-    if ranking.selection is None:
-        return UNREPORTED
-    site = ranking.selection.site_id
-    return NO_SITE if site is None else number[site]
-
-
-def _keys(rankings: Sequence[ObservedRanking]) -> Keys:
-    return np.array([query_key(row.query, row.id) for row in rankings], np.uint64)
 
 
 def _numbers(values: Iterable[int]) -> Numbers:

@@ -24,13 +24,10 @@ from registry.reports.window.aggregate import (
     aggregate_by_site,
 )
 from registry.reports.window.classes import classify, classify_declared, fold_names
-from registry.reports.window.columns import Observed, count_names, gather
+from registry.reports.window.columns import Observed, count_names
 from registry.reports.window.cuts import cut_by_operator, cut_by_site
-from registry.reports.window.observation import (
-    ObservedRanking,
-    ObservedSelection,
-    SiteDisclosure,
-)
+from registry.reports.window.observation import SiteDisclosure
+from tests.unit.reports.observed import ObservedRanking, ObservedSelection, gather
 
 DISCLOSURES = (
     SiteDisclosure(site_id="a", size="small", commission_percent=0),

@@ -8,7 +8,8 @@ from registry.bench.synthetic.worlds import World, draw_population, draw_window
 from registry.reports.metrics.comparison import DIMENSIONS
 from registry.reports.metrics.comparison_sentences import describe_findings
 from registry.reports.window.choices import choice_ranks, rank_odds
-from registry.reports.window.columns import NO_SITE, UNREPORTED, gather
+from registry.reports.window.columns import NO_SITE, UNREPORTED
+from tests.unit.reports.observed import gather
 from tests.unit.reports.test_report import SITES, cell_of, ranking, report_on
 
 

@@ -12,8 +12,8 @@ from registry.reports.labels import FIELDS, Claims, LabelStatement, compare_clai
 from registry.reports.metrics.comparison import DIMENSIONS
 from registry.reports.metrics.contradictions import ANY, CONTRADICTIONS, sort_contested
 from registry.reports.report_terms import Terms
-from registry.reports.window.columns import gather
 from registry.sites.label import Label
+from tests.unit.reports.observed import gather
 from tests.unit.reports.test_report import (
     ALGORITHM,
     DISCLOSURES,

@@ -34,9 +34,8 @@ from registry.reports.exposure_table import (
     make_table,
     parse_table,
 )
-from registry.reports.window.columns import gather
-from registry.reports.window.observation import ObservedRanking
 from registry.sites.identifier import format_site_id, parse_site_id
+from tests.unit.reports.observed import ObservedRanking, gather
 
 DAY = date(2026, 11, 23)
 KEY = bytes(32)

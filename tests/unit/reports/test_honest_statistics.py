@@ -13,12 +13,8 @@ from registry.reports.metrics.comparison import read_gap
 from registry.reports.report_survey import survey
 from registry.reports.report_terms import Terms, Window
 from registry.reports.window.aggregate import ELIGIBLE, SELECTED, aggregate
-from registry.reports.window.columns import gather
-from registry.reports.window.observation import (
-    ObservedRanking,
-    ObservedSelection,
-    SiteDisclosure,
-)
+from registry.reports.window.observation import SiteDisclosure
+from tests.unit.reports.observed import ObservedRanking, ObservedSelection, gather
 
 CASES = 100
 TERMS = Terms(

@@ -20,12 +20,8 @@ from registry.reports.metrics.parity import PARITY
 from registry.reports.metrics.reach import REACH, Reach
 from registry.reports.metrics.tie_audit import TIES
 from registry.reports.report_terms import Algorithm, Terms, Window
-from registry.reports.window.columns import gather
-from registry.reports.window.observation import (
-    ObservedRanking,
-    ObservedSelection,
-    SiteDisclosure,
-)
+from registry.reports.window.observation import SiteDisclosure
+from tests.unit.reports.observed import ObservedRanking, ObservedSelection, gather
 
 WINDOW = Window(
     start_at=datetime(2026, 1, 1, tzinfo=UTC), end_at=datetime(2026, 2, 1, tzinfo=UTC)

@@ -12,7 +12,8 @@ from registry.reports.metrics.tie_audit import (
     tied_runs,
 )
 from registry.reports.window.columns import TIER_UNKNOWN, ScoredColumns
-from registry.reports.window.observation import ObservedRanking, SiteDisclosure
+from registry.reports.window.observation import SiteDisclosure
+from tests.unit.reports.observed import ObservedRanking
 from tests.unit.reports.test_report import report_on
 
 SECRET = bytes(range(32))

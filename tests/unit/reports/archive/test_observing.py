@@ -16,8 +16,6 @@ from registry.reports.build_report import build_report
 from registry.reports.metrics.contradictions import CONTRADICTIONS
 from registry.reports.metrics.effective_weights import EFFECTIVE_WEIGHTS
 from registry.reports.metrics.trials import INVARIANCE
-from registry.reports.window.columns import gather
-from registry.reports.window.observation import ObservedRanking, ObservedSelection
 from registry.sites.identifier import format_site_id
 from registry.usecases.reports.archived_report import report_of_archive
 from tests.unit.reports.archive.archived import (
@@ -29,6 +27,7 @@ from tests.unit.reports.archive.archived import (
     disclosures,
     played,
 )
+from tests.unit.reports.observed import ObservedRanking, ObservedSelection, gather
 
 
 def observed_of(row):

@@ -11,8 +11,8 @@ from registry.reports.metrics.comparison import DIMENSIONS
 from registry.reports.metrics.comparison_cells import Comparison
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Terms
-from registry.reports.window.columns import gather
 from registry.reports.window.observation import SiteDisclosure
+from tests.unit.reports.observed import gather
 from tests.unit.reports.test_report import ALGORITHM, DISCLOSURES, WINDOW, by_lot
 
 CLAIMS = {0: Claims(("size",), ("size",)), 1: Claims(("size", "commission"), ())}
