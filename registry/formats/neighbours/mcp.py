@@ -30,8 +30,8 @@ from registry.strict_json import JsonObject, JsonValue
 
 PUBLISHED = "https://static.modelcontextprotocol.io/schemas/"
 SPECIFICATIONS = load_specifications(__package__, "mcp_schema.json")
-"""Of `server.json`, version 2025-12-11 of the MCP registry, and of SEP-1649's card, each by
-the end of the `$schema` that a document declares."""
+"""Specifications of `server.json`, version 2025-12-11 of the MCP registry, and of the card
+of SEP-1649, by the end of the `$schema` that a document declares."""
 
 _MAX_SERVERS = 20
 _MAX_REMOTES = 10
