@@ -55,10 +55,42 @@ log_beside_the_tests()
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Modules with slow tests come first: none is left that one worker ends alone."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Begin the part of each worker with modules that shall stay whole.
+
+    `worksteal` cuts the list into equal parts, and who is through takes from the end of
+    another's: cheap tests are what evens out. One half of the workers has the tests of a
+    running registry, so that no more than these start one, the other half the slow ones.
+    """
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    groups = {
+        _needs_registry: range(-(-workers // 2)),
+        _is_slow: range(workers // 2, workers),
+    }
+    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for belongs, numbers in groups.items():
+        chosen = [path for path, rows in modules.items() if any(map(belongs, rows))]
+        for path, number in zip(chosen, itertools.cycle(numbers)):
+            parts[number] += modules.pop(path)
+    rest = itertools.chain.from_iterable(modules.values())
+    total = len(items)
+    items.clear()
+    for number, part in enumerate(parts):
+        size = (total - len(items)) // (workers - number)
+        items += [*part, *itertools.islice(rest, max(0, size - len(part)))]
+
+
+def _needs_registry(item: pytest.Item) -> bool:
+    return {"registry", "postgres"} <= set(getattr(item, "fixturenames", ()))
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is not None
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -15,6 +15,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import NamedTuple, Self
@@ -90,8 +91,9 @@ class Gazetteer:
     countries: dict[str, str]
 
     @classmethod
+    @cache
     def load(cls) -> Self:
-        """Read the tables, once per process."""
+        """Read the tables, once per process; takes half a second."""
         return cls.of(read_cities())
 
     @classmethod

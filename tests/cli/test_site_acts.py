@@ -1,12 +1,9 @@
 """`register` and the acts after it, from the command line to a running registry."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from registry.cli import main
@@ -24,38 +21,30 @@ class Owner:
         self.host = host
         self._keys = config / "fair-registry" / "keys"
         self._environment = {
-            **os.environ,
             "FAIR_REGISTRY_URL": registry.origin,
             "XDG_CONFIG_HOME": str(config),
         }
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in a process of its own: the crawler's log is in this one."""
-        return subprocess.run(
-            [sys.executable, "-m", "registry", *words],
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def run(self, *words: str) -> Result:
+        return CliRunner().invoke(main, words, env=self._environment)
 
     def key_file(self, name: str) -> Path:
         return self._keys / f"{name}.pem"
 
     def keygen(self, name: str) -> PublicKey:
-        ran = CliRunner().invoke(main, ["keygen", name], env=self._environment)
+        ran = self.run("keygen", name)
         assert ran.exit_code == 0, ran.output
         return public_key_of(load_private_key(self.key_file(name).read_bytes()))
 
     def accepted(self, act: str, *options: str) -> None:
         ran = self.run(act, self.host, *options, "--json")
-        assert ran.returncode == 0, ran.stderr
+        assert ran.exit_code == 0, ran.stderr
         assert json.loads(ran.stdout)["problems"] == []
 
     def refused(self, act: str, *options: str) -> str:
         """Return the code of the problem."""
         ran = self.run(act, self.host, *options, "--json")
-        assert ran.returncode == 1, ran.stderr
+        assert ran.exit_code == 1, ran.stderr
         [problem] = json.loads(ran.stdout)["problems"]
         return str(problem["code"])
 
@@ -95,9 +84,9 @@ def test_owner_updates_rotates_revokes_and_withdraws(
     assert "--city Paris --country US" in searched.stdout
 
     hinted = owner.run("refresh", host, *following, "--json")
-    assert hinted.returncode == 0, hinted.stderr
+    assert hinted.exit_code == 0, hinted.stderr
     assert json.loads(hinted.stdout)["host"] == host
-    assert owner.run("refresh", "no host", *following).returncode == 2
+    assert owner.run("refresh", "no host", *following).exit_code == 2
 
     owner.accepted("withdraw", *following)
     gone = registry.http.get(f"/v1/sites/{host}")
@@ -114,7 +103,7 @@ def test_owner_who_lost_the_key_recovers_by_dns(
     key = ("--key", str(owner.key_file("new")))
 
     unproven = owner.run("recover", host, *key)
-    assert unproven.returncode == 1
+    assert unproven.exit_code == 1
     assert "key_recovery_needs_dns" in unproven.stderr
     assert f'_agent-registry.{host}. IN TXT "v=ar1; kid={new.kid}"' in unproven.stderr
 

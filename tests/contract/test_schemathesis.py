@@ -4,9 +4,13 @@ import itertools
 import json
 from typing import Any
 
+import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, settings
+from schemathesis.checks import load_all_checks
+from schemathesis.generation.feedback import FeedbackSources
+from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from registry.app import create_app
@@ -14,11 +18,11 @@ from registry.interfaces.web.openapi import openapi_document
 from registry.settings import Settings
 from tests.api.running import RunningRegistry
 
-described = json.loads(json.dumps(openapi_document(create_app(Settings()))))
-schema = schemathesis.openapi.from_dict(described)
-
 # Which names are cities, hosts or tokens, no schema can say.
 NOT_FOR_SCHEMAS = [positive_data_acceptance]
+EXAMPLES = settings(
+    max_examples=12, suppress_health_check=list(HealthCheck), deadline=None
+)
 
 
 @schemathesis.serializer("application/jose")
@@ -38,14 +42,37 @@ class FirstEvent(requests.Session):
         return answer
 
 
-@schema.parametrize()
-@settings(max_examples=12, suppress_health_check=list(HealthCheck), deadline=None)
-def test_answers_are_as_declared(
-    case: schemathesis.Case, registry: RunningRegistry
-) -> None:
+def call(case: schemathesis.Case, registry: RunningRegistry) -> None:
     case.call_and_validate(
         base_url=registry.origin,
         session=FirstEvent(),
         timeout=60,
         excluded_checks=NOT_FOR_SCHEMAS,
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("writing", [False, True])
+def test_answers_are_as_declared(
+    registry: RunningRegistry, subtests: pytest.Subtests, *, writing: bool
+) -> None:
+    """Cases are drawn here: `schema.parametrize` has each worker draw all of them."""
+    document = openapi_document(create_app(Settings()))
+    schema = schemathesis.openapi.from_dict(json.loads(json.dumps(document)))
+    load_all_checks()
+    tried = 0
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if writing is (operation.method != "get"):
+            answers_are_as_declared = build_operation_test(
+                config=schema.config,
+                operation=operation,
+                test_func=call,
+                given_kwargs={},
+                feedback=FeedbackSources(),
+                explicit_settings=EXAMPLES,
+            )
+            tried += 1
+            with subtests.test(operation.label):
+                answers_are_as_declared(registry=registry)
+    assert tried > 15

@@ -221,9 +221,13 @@ def endless(head: bytes, chunk: bytes, pause_s: float = 0) -> Handler:
 
 
 def bomb(megabytes: int) -> bytes:
+    """Each megabyte stands alone, so that the second is all the others too."""
     packer = zlib.compressobj(9, wbits=31)
-    packed = [packer.compress(bytes(1_000_000)) for _ in range(megabytes)]
-    return b"".join([*packed, packer.flush()])
+    first, other = (
+        packer.compress(bytes(1_000_000)) + packer.flush(zlib.Z_FULL_FLUSH)
+        for _ in range(2)
+    )
+    return first + other * (megabytes - 1)
 
 
 GZIP = "Content-Encoding: gzip"

@@ -7,7 +7,7 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -37,12 +37,6 @@ SITES = (
 RETRY_PAUSE_S = 0.2
 ASK_PAUSE_S = 0.05  # traffic that takes all cores keeps the restarts waiting
 STOPS_WITHIN_S = 60.0
-IMPATIENT = """
-from registry.cli import main
-from registry.cli.service import supervise
-supervise.STALL_S = {stall_s}
-main()
-"""
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
 
 
@@ -54,20 +48,10 @@ def free_port() -> int:
 
 
 class Service:
-    """A registry on one data folder; `start` may be called again after its end.
+    """A registry on one data folder; `start` may be called again after its end."""
 
-    stall_s: the silence after which it replaces a part, if not its own.
-    """
-
-    def __init__(
-        self, data: Path, town: Town, *, stall_s: float | None = None, **settings: str
-    ) -> None:
+    def __init__(self, data: Path, town: Town, **settings: str) -> None:
         self.data = data
-        self._program: list[str | Path] = [
-            Path(sys.executable).with_name("fair-registry")
-        ]
-        if stall_s is not None:
-            self._program = [sys.executable, "-c", IMPATIENT.format(stall_s=stall_s)]
         self._settings = settings
         self.postgres = data / "postgres"
         self.town = town
@@ -78,7 +62,7 @@ class Service:
     async def start(self) -> None:
         self.data.mkdir(exist_ok=True)
         command = [
-            *self._program,
+            Path(sys.executable).with_name("fair-registry"),
             *("serve", "--port", str(self.port), "--data", self.data),
         ]
         environment = {
@@ -164,16 +148,11 @@ async def ended(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 @asynccontextmanager
-async def open_service(
-    folder: Path, *, stall_s: float | None = None, hosts: Sequence[str] = SITES[:-1]
-) -> AsyncIterator[Service]:
-    """Started, with the hosts listed and searchable."""
-    async with (
-        open_town(folder) as town,
-        running(folder, town, stall_s=stall_s) as service,
-    ):
-        await asyncio.gather(*(register(service, host) for host in hosts))
-        await until_found(service, hosts[0])
+async def open_service(folder: Path) -> AsyncIterator[Service]:
+    """Started, with all sites but the last listed and searchable."""
+    async with open_town(folder) as town, running(folder, town) as service:
+        await asyncio.gather(*(register(service, host) for host in SITES[:-1]))
+        await until_found(service, SITES[0])
         yield service
 
 
@@ -183,11 +162,9 @@ def open_town(folder: Path) -> AbstractAsyncContextManager[Town]:
 
 
 @asynccontextmanager
-async def running(
-    folder: Path, town: Town, *, stall_s: float | None = None, **settings: str
-) -> AsyncIterator[Service]:
+async def running(folder: Path, town: Town, **settings: str) -> AsyncIterator[Service]:
     """Started, and empty."""
-    service = Service(folder / "data", town, stall_s=stall_s, **settings)
+    service = Service(folder / "data", town, **settings)
     try:
         await service.start()
         yield service

@@ -30,7 +30,7 @@ from tests.faults.nest import Nest
 
 pytestmark = pytest.mark.slow
 
-HOSTS, CRAWLERS, KILLS = 48, 4, 20
+HOSTS, CRAWLERS, KILLS = 48, 4, 10
 LEASE = timedelta(seconds=2)
 INTERVAL = timedelta(seconds=8)  # between two visits of a host
 DELAY_S = 0.4

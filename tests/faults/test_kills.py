@@ -1,5 +1,7 @@
 """Kill any process at any instant, or stop it all: nothing acknowledged is lost or doubled.
 
+A part that hangs is named, replaced, and the registry is ready again.
+
 One service serves the whole module; each test leaves it running, whatever the order.
 """
 
@@ -7,9 +9,10 @@ import asyncio
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import httpx
+import psutil
 import pytest
 
 from tests.faults.postgres import kill_postgres
@@ -25,6 +28,7 @@ from tests.faults.service import (
     register,
     until_found,
 )
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 ASKERS, GONE_S = 8, 30.0
@@ -145,3 +149,40 @@ async def ask_for(service: Service, seconds: float) -> Counter[int]:
     async with httpx.AsyncClient(base_url=service.origin, timeout=60) as client:
         await asyncio.gather(*(ask(client) for _ in range(ASKERS)))
     return statuses
+
+
+def silent_parts(http: httpx.Client) -> set[str]:
+    answer = http.get("/health/ready")
+    if answer.status_code == 200:
+        return set()
+    problem = answer.json()
+    assert problem["code"] == "part_silent", problem
+    assert answer.headers["Retry-After"]
+    return {cause["pointer"] for cause in problem["errors"]}
+
+
+def is_silent(http: httpx.Client, *parts: str) -> Callable[[], bool]:
+    return lambda: silent_parts(http) == set(parts)
+
+
+async def test_readiness_names_the_parts_that_do_not_work_until_they_do(
+    service: Service,
+) -> None:
+    parts = [service.part(name) for name in ("crawler", "registry.indexer")]
+    for process in (service.process, *parts):  # so that nobody replaces them yet
+        process.suspend()
+    # Between two looks the registry may close a connection that is quiet.
+    anew = httpx.Limits(max_keepalive_connections=0)
+    with httpx.Client(base_url=service.origin, timeout=60, limits=anew) as http:
+        await until("both are missed", is_silent(http, "crawler", "indexer"))
+        await service.ask()
+        service.process.resume()
+        await until("both work again", is_silent(http))
+
+
+async def test_web_process_that_hangs_is_replaced(service: Service) -> None:
+    hanging = service.web_worker()
+    hanging.suspend()
+    await until("it is gone", lambda: not psutil.pid_exists(hanging.pid))
+    await service.until_ready()
+    await service.ask()

@@ -18,7 +18,7 @@ from tests.faults.nest import Nest
 from tests.faults.postgres import kill_and_start
 
 pytestmark = pytest.mark.slow
-KILLS, POSTGRES_KILLS = 20, 5
+KILLS, POSTGRES_KILLS = 10, 2
 EARLY_KILLS = 8
 
 

@@ -13,21 +13,20 @@ from registry.ranking.words.site_words import SiteTextReader, site_text_reader
 from registry.sites.action import Action
 
 NAME, DOMAIN = "Green Bowl", "greenbowl-zorblax.test"
-ENCODER = load_encoder()
 LIMIT = DEFAULT_POLICY.description_words_max
 
 
 def reading() -> SiteTextReader:
     return site_text_reader(
-        NAME, DOMAIN, DOMAIN, None, encoder=ENCODER, policy=DEFAULT_POLICY
+        NAME, DOMAIN, DOMAIN, None, encoder=load_encoder(), policy=DEFAULT_POLICY
     )
 
 
 def word_by_word(text: str) -> list[str]:
-    everyday = EverydayWords(ENCODER, DEFAULT_POLICY, frozenset())
+    everyday = EverydayWords(load_encoder(), DEFAULT_POLICY, frozenset())
     mask = make_mask(NAME, DOMAIN, DOMAIN, everyday)
     saved = mask.cut(split_words(text))
-    return lexicon_of(ENCODER, DEFAULT_POLICY).content_words(saved, limit=LIMIT)
+    return lexicon_of(load_encoder(), DEFAULT_POLICY).content_words(saved, limit=LIMIT)
 
 
 def described(text: str) -> list[str]:

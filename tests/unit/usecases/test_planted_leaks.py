@@ -166,7 +166,7 @@ def half_the_way_in_jordan(
     rows: list[dict[str, Any]], question: Question
 ) -> list[dict[str, Any]]:
     for row in rows:
-        point = GAZETTEER.point_of(row["place"])
+        point = Gazetteer.load().point_of(row["place"])
         if question.cell and point and row["place"] == AMMAN:
             user = centroid_of(question.cell)
             middle = Point(
@@ -177,7 +177,6 @@ def half_the_way_in_jordan(
     return by_total(rows)
 
 
-GAZETTEER = Gazetteer.load()
 AMMAN = 250_441
 LEAKS = {
     "a1 friends, in the profile maker": Leak(
@@ -227,7 +226,7 @@ class RankingOnTrial:
             texts,
             policy_text=self.policy.canonical_json.decode(),
             day=KnownDay(day=day, secret=SECRET),
-            find_place=GAZETTEER.point_of,
+            find_place=Gazetteer.load().point_of,
         )
         assert not result.missing
         return result
@@ -358,7 +357,7 @@ async def rebuilt(
     town: Shadow, lister: Lister, leak: Leak, source: ServedTown, every: int
 ) -> list[Recomputation]:
     """What `audit reproduce` finds out from profiles alone."""
-    checks = ProfileChecks(source, GAZETTEER, sample=5)
+    checks = ProfileChecks(source, Gazetteer.load(), sample=5)
     checks.use(lister, pause_s=0)
     return [
         await checks.check(ranking.members, ranking.values, ranking.seed)
@@ -395,7 +394,7 @@ async def test_a_registry_that_commits_to_others_than_it_ranks_by_is_caught(
 ) -> None:
     honest = served(town, Leak())
     snap = {"snap": honest.builder.generation.roots.name}
-    checks = ProfileChecks(honest, GAZETTEER, sample=5)
+    checks = ProfileChecks(honest, Gazetteer.load(), sample=5)
     checks.use(lister, pause_s=0)
     differences_ = [
         difference
