@@ -12,13 +12,13 @@ an accidental one needs some 3e-14 per look-up of an unknown name.
 import gzip
 import re
 import sys
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import NamedTuple, Self
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,15 +62,14 @@ _DIACRITICS = re.compile("[\u0300-\u036f]+")
 
 def fold(text: str) -> str:
     """Fold the ways to write a name into one; diacritics stay."""
-    text = unicodedata.normalize("NFKC", text).casefold()
+    text = normalize("NFKC", text).casefold()
     text = _SEPARATORS.sub(" ", _DROPPED.sub("", text))
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return " ".join(normalize("NFKC", text).split())
 
 
 def strip_diacritics(folded: str) -> str:
     """Remove the accents of Latin, Greek and Cyrillic; other scripts keep their marks."""
-    bare = _DIACRITICS.sub("", unicodedata.normalize("NFD", folded))
-    return unicodedata.normalize("NFC", bare)
+    return normalize("NFC", _DIACRITICS.sub("", normalize("NFD", folded)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -170,12 +169,11 @@ class Gazetteer:
         return cities
 
     def _place(self, city: int) -> Place:
-        latitude, longitude = self.points[city].tolist()
         return Place(
             geonames_id=int(self.geonames_ids[city]),
             name=self.names[city],
             country=self.country_codes[city],
-            point=Point(latitude, longitude),
+            point=Point(*self.points[city].tolist()),
         )
 
     def _explain_miss(self, city: str, code: str, matches: list[int]) -> str:
