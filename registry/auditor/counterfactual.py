@@ -45,7 +45,7 @@ def counterfactual(
     if bool(options["ranking"]) == bool(options["query"]):
         raise click.UsageError("name either --ranking or --query")
 
-    async def work(client: RegistryClient) -> Json:
+    async def work(client: RegistryClient) -> bool:
         hosts = [
             (await client.get(f"/v1/sites/{host}"))["id"] for host in options["sites"]
         ]
@@ -62,14 +62,12 @@ def counterfactual(
             filters=_filters(options["filters"]),
         )
         signature = base64url.encode(sign_inquiry(inquiry, signer.private))
-        return await client.counterfactual({**inquiry.members, "sig": signature})
+        signed = {**inquiry.members, "sig": signature}
+        answered = await client.post("/v1/counterfactual", signed)
+        (print_json if as_json else _print_answer)(answered)
+        return bool(answered["held"])
 
-    answered = with_client(url, work)
-    if as_json:
-        print_json(answered)
-    else:
-        _print_answer(answered)
-    raise SystemExit(0 if answered["held"] else 1)
+    raise SystemExit(0 if with_client(url, work) else 1)
 
 
 def _filters(pairs: tuple[str, ...]) -> dict[str, str | bool | int]:

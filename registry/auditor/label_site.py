@@ -14,7 +14,7 @@ from registry.identity import base64url
 from registry.records.labelling import Labelling, digest_source, sign_labelling
 from registry.sites.label import Independence, Label, Size, parse_chain, parse_percent
 from registry.terminal.options import DAY_TYPE
-from registry.terminal.output import console, json_option, print_json, with_client
+from registry.terminal.output import console, json_option, print_answer
 from registry.tlog.note import Signer, format_vkey
 
 
@@ -53,13 +53,12 @@ def label(
         labelling = _labelling(signer, site_id, labelled, options)
         signature = sign_labelling(labelling, signer.private).signature
         signed = {**labelling.members, "sig": base64url.encode(signature)}
-        return await client.set_label({**signed, "source": options["source"]})
+        return await client.post("/v1/labels", {**signed, "source": options["source"]})
 
-    answered = with_client(url, work)
-    if as_json:
-        print_json(answered)
-    else:
+    def show(answered: Json) -> None:
         console.print(f"{host}: on record, leaf {answered['leafHash']}")
+
+    print_answer(url, work, show, as_json=as_json)
 
 
 def _label(options: dict[str, Any]) -> Label:

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from registry.client import RegistryClient
 from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
@@ -14,10 +13,10 @@ from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import (
     console,
     json_option,
-    print_json,
+    print_answer,
     registry_option,
-    with_client,
 )
+from registry.terminal.printable import printable
 
 LIFETIME_S = 600
 
@@ -124,8 +123,12 @@ def show(
     """Show an operator; without ID, the one whose key is given."""
     auth = auth_of(url, api_key, key) if operator_id == "self" else None
     path = f"/v1/operators/{operator_id}"
-    _print_summary(
-        with_client(url, lambda client: client.get(path), auth), as_json=as_json
+    print_answer(
+        url,
+        lambda client: client.get(path),
+        _show_summary,
+        as_json=as_json,
+        operator=auth,
     )
 
 
@@ -150,22 +153,22 @@ def _state(
     }
     token = sign_compact(payload, key, typ=OPERATOR_TYP)
 
-    async def send(client: RegistryClient) -> dict[str, Any]:
-        if act == "register":
-            return await client.register_operator(token)
-        return await client.change_operator(str(payload["sub"]), token)
+    path = "/v1/operators"
+    if act != "register":
+        path += f"/{payload['sub']}/statements"
+    print_answer(
+        url,
+        lambda client: client.state(path, token),
+        _show_summary,
+        as_json=as_json,
+    )
 
-    _print_summary(with_client(url, send), as_json=as_json)
 
-
-def _print_summary(summary: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(summary)
-        return
+def _show_summary(summary: dict[str, Any]) -> None:
     console.print(f"{summary['id']}: [bold]{summary['status']}[/]")
     console.print(f"{summary['rankings']} rankings since {summary['registeredAt']}")
     if declared := summary["declared"]:
         console.print(f"{declared['name']}, {declared['contact']}", markup=False)
     if api_key := summary.get("apiKey"):
         console.print("The API key, told this once; keep it to yourself:")
-        click.echo(api_key)
+        click.echo(printable(api_key))

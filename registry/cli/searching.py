@@ -7,7 +7,6 @@ from typing import Any
 import click
 import msgspec
 
-from registry.client import RegistryClient
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import SHOWN
@@ -15,9 +14,8 @@ from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import (
     console,
     json_option,
-    print_json,
+    print_answer,
     registry_option,
-    with_client,
 )
 from registry.terminal.styled import RenderableType, Table, escape
 
@@ -45,16 +43,16 @@ def search(
     """Ask for ranked sites, explained."""
     query_text, auth = " ".join(words), auth_of(url, api_key, key)
 
-    async def work(client: RegistryClient) -> None:
-        print_answer(await client.search(q=query_text, **query), as_json=as_json)
+    print_answer(
+        url,
+        lambda client: client.search(q=query_text, **query),
+        show_answer,
+        as_json=as_json,
+        operator=auth,
+    )
 
-    with_client(url, work, auth)
 
-
-def print_answer(answer: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(answer)
-        return
+def show_answer(answer: dict[str, Any]) -> None:
     for result in answer["results"]:
         console.print(render_result(result))
     print_receipt(answer)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -21,7 +22,6 @@ from registry.client.failures import AnswerInvalid
 from registry.client.promise_file import keep_promise
 from registry.client.results import Json
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
-from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 FINAL = ("active", "rejected", "withdrawn")
 POLL_S = 0.05
@@ -67,62 +67,37 @@ class RegistryClient(ApiConnection):
             return False
 
     async def challenge(self, host: str) -> Json:
-        return await self._post("/v1/challenges", {"host": host})
+        return await self.post("/v1/challenges", {"host": host})
 
     async def submit(self, token: str) -> Json:
-        return await self.call(post_jose("/v1/registrations", token), Json)
+        return await self.state("/v1/registrations", token)
 
-    async def refresh(self, host: str, token: str) -> Json:
-        """token: signed with typ site-refresh+jws."""
-        return await self.call(post_jose(f"/v1/sites/{host}/refresh", token), Json)
-
-    async def own_exposure(self, host: str, token: str, since: str | None) -> Json:
-        """token: signed with typ site-exposure+jws. since: the first day."""
-        query = f"?since={since}" if since else ""
-        path = f"/v1/sites/{host}/exposure{query}"
+    async def state(self, path: str, token: str) -> Json:
+        """Send a statement or request that its `typ` tells apart from others."""
         return await self.call(post_jose(path, token), Json)
 
-    async def register_operator(self, token: str) -> Json:
-        return await self.call(post_jose("/v1/operators", token), Json)
-
-    async def change_operator(self, operator_id: str, token: str) -> Json:
-        """token: signed with act update, rotate or close."""
-        path = f"/v1/operators/{operator_id}/statements"
-        return await self.call(post_jose(path, token), Json)
-
-    async def registration(self, registration_id: str) -> Json:
-        return await self.get(f"/v1/registrations/{registration_id}")
+    async def post(self, path: str, body: Json) -> Json:
+        return await self.call(post_json(path, body), Json)
 
     async def decided(self, registration_id: str, *, timeout_s: float = 30) -> Json:
         """Wait for the decision on the registration. Raises: TimeoutError."""
+        path = f"/v1/registrations/{quote(registration_id, safe='')}"
         async with asyncio.timeout(timeout_s):
             while True:
-                registration = await self.registration(registration_id)
+                registration = await self.get(path)
                 if registration["status"] in FINAL:
                     return registration
                 await asyncio.sleep(POLL_S)
 
-    async def set_label(self, signed: Json) -> Json:
-        """Submit an auditor's label of a site."""
-        return await self._post("/v1/labels", signed)
-
-    async def attest(self, signed: Json) -> Json:
-        """Submit an auditor's attestation."""
-        return await self._post("/v1/attestations", signed)
-
-    async def counterfactual(self, signed: Json) -> Json:
-        """Ask an auditor's counterfactual question, which is not put on record."""
-        return await self._post("/v1/counterfactual", signed)
-
     async def search(self, **query: Any) -> Json:
         given = {name: value for name, value in query.items() if value is not None}
-        answer = await self._post("/v1/search", given)
+        answer = await self.post("/v1/search", given)
         self._keep(answer["ranking"])
         return answer
 
     async def select(self, ranking_id: str, site_id: str | None) -> Json:
         body = {"rankingId": ranking_id, "siteId": site_id}
-        answer = await self._post("/v1/selections", body)
+        answer = await self.post("/v1/selections", body)
         self._keep(answer)
         return answer
 
@@ -143,19 +118,6 @@ class RegistryClient(ApiConnection):
         signature = answer.headers.get(SIGNATURE_HEADER.lower(), "")
         return SignedFile(body=answer.body, signature=signature)
 
-    async def fetch(self, path: str) -> bytes | None:
-        """Fetch a file of the log, None if there is none."""
-        answer = await self.send(
-            ApiCall(method="GET", path=f"/{path}", max_bytes=MAX_RESPONSE_BYTES)
-        )
-        if answer.status == 404:
-            return None
-        verify_success(answer)
-        return answer.body
-
     def _keep(self, answer: Json) -> None:
         if self._promises:
             keep_promise(self._promises, self.base_url, answer)
-
-    async def _post(self, path: str, body: Json) -> Json:
-        return await self.call(post_json(path, body), Json)

@@ -16,13 +16,22 @@ from registry.client import (
     RegistryClient,
     RetryRule,
 )
+from registry.errors import RegistryError
 from registry.terminal.printable import MAX_LINE, printable
 from registry.terminal.styled import Console, escape
 
 T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8080"
 
-GARBLED = (LookupError, TypeError, msgspec.ValidationError)
+GARBLED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    msgspec.MsgspecError,
+)
 """Errors of who reads an answer in which something is missing, or of another type."""
 
 console = Console()
@@ -62,11 +71,27 @@ def with_client(
         print_problem(answered.problem)
     except httpx.TransportError as error:
         errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
-    except (AnswerInvalid, *GARBLED) as invalid:
+    except (AnswerInvalid, RegistryError, *GARBLED) as invalid:
         errors.print(f"[red]The registry's answer is not one:[/] {shown(invalid)}")
     except TimeoutError:
         errors.print("[red]The registry did not answer in time.[/]")
     raise SystemExit(1)
+
+
+def print_answer(
+    url: str,
+    work: Callable[[RegistryClient], Awaitable[T]],
+    show: Callable[[T], object],
+    *,
+    as_json: bool,
+    operator: httpx.Auth | None = None,
+) -> None:
+    """Print what the work returns: an answer that can't be shown is none either."""
+
+    async def run(client: RegistryClient) -> None:
+        (print_json if as_json else show)(await work(client))
+
+    with_client(url, run, operator)
 
 
 def shown(text: object) -> str:

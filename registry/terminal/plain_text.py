@@ -9,7 +9,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, Self
 
-_TAG = re.compile(r"(\\?)\[/?(?:bold|cyan|dim|green|red|yellow)?\]")
+_OWN = r"/?(?:bold|cyan|dim|green|red|yellow)?\]"
+_TAG = re.compile(rf"(\\?)\[{_OWN}")
+OTHER_TAG = re.compile(rf"(?<!\\)((?:\\\\)*)\[(?=[a-z#/@][^\[]*?\])(?!{_OWN})")
+"""Tags that rich knows and no text of ours has, such as links."""
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that steer a terminal, or the direction of what follows."""
 

@@ -3,11 +3,12 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from registry.terminal.plain_text import CONTROL
+from registry.terminal.plain_text import CONTROL, OTHER_TAG
 
 if TYPE_CHECKING or find_spec("rich"):
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
+    from rich.errors import MarkupError
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as RemainingColumn
@@ -18,7 +19,13 @@ if TYPE_CHECKING or find_spec("rich"):
         """Console of rich, in which no text of others steers the terminal."""
 
         def render_str(self, text: str, **options: Any) -> Text:
-            return super().render_str(CONTROL.sub("\ufffd", text), **options)
+            text = CONTROL.sub("\ufffd", text)
+            if options.get("markup") is False:
+                return super().render_str(text, **options)
+            try:
+                return super().render_str(OTHER_TAG.sub(r"\1\1\[", text), **options)
+            except MarkupError:  # the end of a tag that text of ours never began
+                return Text(text)
 else:
     from registry.terminal.plain_text import (
         BarColumn,

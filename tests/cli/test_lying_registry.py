@@ -1,5 +1,6 @@
 """What commands believe of a registry that answers with something else than was asked."""
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,14 +114,37 @@ def test_a_site_is_watched_by_its_id_without_asking(
     assert not [path for path in served.requested if path.startswith("/v1/")]
 
 
+LATE = {
+    "nonce": "n" * 43,
+    "payload": {"seq": 3},
+    "id": 2**60,
+    "status": "active",
+    "statusUrl": 5,
+    "terms": {"window": {"startAt": 1, "endAt": 2}},
+    "findings": None,
+    "held": True,
+}
+"""Enough for a command to begin with, and not to end."""
+
+
 @pytest.mark.parametrize(
-    "answer", [{}, {"ranking": 5, "results": {}, "verifierKey": []}], ids=repr
+    "answer",
+    [{}, {"ranking": 5, "results": {}, "verifierKey": []}, LATE, LATE | {"id": "\x1b"}],
+    ids=repr,
 )
 @pytest.mark.parametrize(
     "command",
     [
         "search a table",
         "register shop.test --key site.pem",
+        "withdraw shop.test --json --key site.pem",
+        "refresh shop.test --key site.pem",
+        "exposure shop.test --key site.pem",
+        "operator register --name a --contact mailto:a@b.example --key site.pem",
+        "operator show",
+        "report",
+        "audit label shop.test --size micro --source a --name a.example --key site.pem",
+        "audit counterfactual --query a --perturbation tier --name a.example --key site.pem",
         "audit verify --state state.json",
         "audit prove 01JZZZZZZZZZZZZZZZZZZZZZZZ",
         "audit trials 2026-11-23",
@@ -160,6 +184,18 @@ def test_no_text_that_is_printed_steers_a_terminal(
     Console().print(lie, markup=False)
     Console().print(table)
     assert not set(capsys.readouterr().out) & set("\x1b\x07\x9b\u202e")
+
+
+@pytest.mark.parametrize(
+    "text", ["[/red]", "[link=https://a.test]b", r"\\[link=https://a.test]b", "[blink]"]
+)
+def test_no_text_of_a_registry_is_markup(text: str) -> None:
+    """A link would lead elsewhere than it says, and an end without beginning is an error."""
+    pytest.importorskip("rich")
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=True, color_system="standard")
+    console.print(f"[bold]before[/] {text}", highlight=False)
+    assert output.getvalue().endswith(f" {text}\n")
 
 
 def keygen(name: str, folder: Path) -> dict[str, str]:

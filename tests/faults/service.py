@@ -16,6 +16,7 @@ import httpx
 import psutil
 
 from registry.client import ProblemAnswered, RegistryClient
+from registry.client.api_call import ApiCall, verify_success
 from registry.demo.town.member import CAST
 from registry.demo.town.server import Town
 from registry.identity.statements.jws import sign_compact
@@ -252,7 +253,7 @@ class Traffic:
         async with self._service.client() as client:
             while True:
                 with suppress(*UNANSWERED):
-                    self.checkpoints.add(await client.fetch("checkpoint") or b"")
+                    self.checkpoints.add(await fetch(client, "checkpoint") or b"")
                 await asyncio.sleep(RETRY_PAUSE_S)
 
 
@@ -272,6 +273,15 @@ class ReadLog:
             assert seen.root == tree_root(self.leaves[: seen.size]), seen.size
 
 
+async def fetch(client: RegistryClient, path: str) -> bytes | None:
+    """Fetch a file of the log, None if there is none."""
+    answer = await client.send(ApiCall(method="GET", path=f"/{path}"))
+    if answer.status == 404:
+        return None
+    verify_success(answer)
+    return answer.body
+
+
 async def read_log(service: Service, previous: Checkpoint | None = None) -> ReadLog:
     leaves: list[bytes] = []
 
@@ -284,7 +294,7 @@ async def read_log(service: Service, previous: Checkpoint | None = None) -> Read
         path = next(reading)
         while True:
             try:
-                path = reading.send(await client.fetch(path))
+                path = reading.send(await fetch(client, path))
             except StopIteration as ended:
                 return ReadLog(key, ended.value.checkpoint, leaves)
 

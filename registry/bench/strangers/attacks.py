@@ -174,7 +174,7 @@ async def _register(settings: Settings, key: Any) -> str:
     }
     token = sign_compact(payload, private, typ=OPERATOR_TYP)
     async with RegistryClient(settings.origin) as client:
-        answer = await client.register_operator(token)
+        answer = await client.state("/v1/operators", token)
     return f"Authorization: Bearer {answer['apiKey']}\r\n"
 
 

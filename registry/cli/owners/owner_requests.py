@@ -7,10 +7,11 @@ import click
 from rich.table import Table
 
 from registry.cli.owners.registering import act_options, host_name
+from registry.client import Json
 from registry.client.statements import sign_request
 from registry.identity.statements.jws import OWN_EXPOSURE_TYP, REFRESH_TYP
 from registry.terminal.key_files import key_file, load_key
-from registry.terminal.output import console, print_json, with_client
+from registry.terminal.output import console, print_answer
 
 
 def _sign(host: str, key: Path | None, url: str, typ: str) -> tuple[str, str]:
@@ -28,15 +29,15 @@ def refresh(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
     Three may come at once, then one in ten minutes. It brings one visit and no probe.
     """
     name, token = _sign(host, key, url, REFRESH_TYP)
-    answer = with_client(url, lambda client: client.refresh(name, token))
-    if as_json:
-        print_json(answer)
-        return
-    status_url = url.rstrip("/") + answer["statusUrl"]
-    console.print(f"{name}: a crawler takes it from {answer['dueAt']} on.")
-    console.print(
-        f"`lastOutcomes.crawl` tells how it went: {status_url}", soft_wrap=True
-    )
+
+    def show(answer: Json) -> None:
+        status_url = url.rstrip("/") + answer["statusUrl"]
+        console.print(f"{name}: a crawler takes it from {answer['dueAt']} on.")
+        sentence = f"`lastOutcomes.crawl` tells how it went: {status_url}"
+        console.print(sentence, soft_wrap=True)
+
+    path = f"/v1/sites/{name}/refresh"
+    print_answer(url, lambda client: client.state(path, token), show, as_json=as_json)
 
 
 @click.command()
@@ -50,10 +51,16 @@ def exposure(
     Days have the noise of GET /v1/exposure/DAY, so that none discloses a single request.
     """
     name, token = _sign(host, key, url, OWN_EXPOSURE_TYP)
-    answer = with_client(url, lambda client: client.own_exposure(name, token, since))
-    if as_json:
-        print_json(answer)
-        return
+    path = f"/v1/sites/{name}/exposure" + (f"?since={since}" if since else "")
+    print_answer(
+        url,
+        lambda client: client.state(path, token),
+        _show_exposure,
+        as_json=as_json,
+    )
+
+
+def _show_exposure(answer: Json) -> None:
     table = Table("day or month", "appearances", "attention", "selections")
     for row in (*answer["days"], *answer["months"]):
         attention = f"{row['attention'] / 1000:.3f}"

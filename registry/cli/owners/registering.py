@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from registry.client import RegistryClient
-from registry.client.results import ChallengeGiven
+from registry.client.results import ChallengeGiven, RegistrationState
 from registry.client.statements import sign_statement
 from registry.errors import RegistryError
 from registry.identity.keys.private_keys import PrivateKey, public_key_of
@@ -161,10 +161,10 @@ def recover(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
 class _Rejected(SystemExit):
     """Ends the command with exit code 1. codes: of the problems."""
 
-    def __init__(self, registration: dict[str, Any]) -> None:
+    def __init__(self, state: RegistrationState) -> None:
         super().__init__(1)
-        self.host = str(registration["host"])
-        self.codes = [problem["code"] for problem in registration["problems"]]
+        self.host = state.host
+        self.codes = [problem.code for problem in state.problems]
 
 
 def _state(
@@ -182,7 +182,7 @@ def _state(
     """
     host = host_name(host)
 
-    async def work(client: RegistryClient) -> dict[str, Any]:
+    async def work(client: RegistryClient) -> RegistrationState:
         challenge = msgspec.convert(await client.challenge(host), ChallengeGiven)
         token = sign_statement(
             challenge,
@@ -195,18 +195,20 @@ def _state(
         )
         submitted = await client.submit(token)
         try:
-            return await client.decided(submitted["id"])
+            registration = await client.decided(submitted["id"])
         except TimeoutError:
-            return submitted
+            registration = submitted
+        state = msgspec.convert(registration, RegistrationState)
+        if as_json:
+            print_json(registration)
+        else:
+            _print_registration(registration, url)
+        return state
 
-    registration = with_client(url, work)
-    if as_json:
-        print_json(registration)
-    else:
-        _print_registration(registration, url)
-    if registration["status"] == "rejected":
-        raise _Rejected(registration)
-    if registration["status"] == "verifying":
+    state = with_client(url, work)
+    if state.status == "rejected":
+        raise _Rejected(state)
+    if not state.is_decided:
         raise SystemExit(1)
 
 

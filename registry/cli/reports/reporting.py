@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from registry.cli.service.database import (
     reached_database,
     refusal_or_exit,
 )
-from registry.client import OWN_REPORT, REPORT, SignedFile
+from registry.client import OWN_REPORT, REPORT, RegistryClient, SignedFile
 from registry.db.engine.engines import Role, engine_at
 from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.index.sources import digest_of_code
@@ -41,9 +42,9 @@ from registry.terminal.options import (
 from registry.terminal.output import (
     console,
     json_option,
+    print_answer,
     print_json,
     registry_option,
-    with_client,
 )
 from registry.usecases.ids import IdSource
 from registry.usecases.reports.archived_report import (
@@ -125,27 +126,25 @@ def report(  # noqa: PLR0917 — one for each option
         start, end = format_instant(window.start_at), format_instant(window.end_at)
     given = {"from": start, "to": end, "operator": operator, "category": category}
     params = {name: value for name, value in given.items() if value}
+    show = partial(_show, form=form, file=file, as_json=as_json)
     if folder:
-        signed_file = _of_archive(folder, params, form, data if form or file else None)
-    else:
-        auth = auth_of(url, api_key, key)
-        path = OWN_REPORT if auth and not public else REPORT
-        formed = {**params, "form": form or "json"}
-        signed_file = with_client(url, lambda client: client.report(formed, path), auth)
+        show(_of_archive(folder, params, form, data if form or file else None))
+        return
+    auth = auth_of(url, api_key, key)
+    path = OWN_REPORT if auth and not public else REPORT
+    formed = {**params, "form": form or "json"}
+    request = partial(RegistryClient.report, params=formed, path=path)
+    print_answer(url, request, show, as_json=False, operator=auth)
+
+
+def _show(
+    signed_file: SignedFile, form: Form | None, file: Path | None, *, as_json: bool
+) -> None:
     if form or file:
         _hand_out(signed_file, file)
-    elif as_json:
-        print_json(_decode(signed_file))
-    else:
-        print_report(_decode(signed_file), console)
-
-
-def _decode(signed_file: SignedFile) -> dict[str, Any]:
-    """Raises: click.ClickException."""
-    try:
-        return msgspec.json.decode(signed_file.body, type=dict[str, Any])
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise click.ClickException(f"the report is no JSON object: {error}") from error
+        return
+    members = msgspec.json.decode(signed_file.body)
+    (print_json if as_json else print_report)(members)
 
 
 def _keep(month: str | None, data: Path | None, *, as_json: bool) -> None:
@@ -181,7 +180,7 @@ async def _keep_report(settings: Settings, month: date) -> bool:
         return await keeper.keep(month)
 
 
-def print_report(members: dict[str, Any], output: Console) -> None:
+def print_report(members: dict[str, Any], output: Console = console) -> None:
     window = members["terms"]["window"]
     output.print(f"  Fairness report, {window['startAt']} to {window['endAt']}")
     for finding in members["findings"]:
@@ -231,11 +230,8 @@ def _hand_out(signed_file: SignedFile, file: Path | None) -> None:
         sys.stdout.buffer.write(signed_file.body)
         return
     signature = signature_beside(file)
-    try:
-        file.write_bytes(signed_file.body)
-        if signed_file.signature:
-            signature.write_text(signed_file.signature + "\n", encoding="ascii")
-    except (OSError, UnicodeEncodeError) as error:
-        raise click.ClickException(f"{file} can't be written: {error}") from error
+    file.write_bytes(signed_file.body)
+    if signed_file.signature:
+        signature.write_text(signed_file.signature + "\n", encoding="ascii")
     state = f"signed in {signature.name}" if signed_file.signature else "not signed"
     console.print(f"{file}, {state}", soft_wrap=True, markup=False)

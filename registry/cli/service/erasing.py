@@ -13,9 +13,8 @@ from registry.terminal.options import data_option
 from registry.terminal.output import (
     console,
     json_option,
-    print_json,
+    print_answer,
     registry_option,
-    with_client,
 )
 from registry.usecases.search.receipts import make_receipt
 
@@ -53,9 +52,8 @@ def erase(
             for ranking_id in public
         ]
 
-    erased = with_client(url, work)
-    if as_json:
-        print_json(erased)
-        return
-    for ranking_id, record in zip(public, erased, strict=True):
-        console.print(f"{ranking_id} is erased; record {record['id']} tells of it")
+    def show(erased: list[dict[str, Any]]) -> None:
+        for ranking_id, record in zip(public, erased, strict=True):
+            console.print(f"{ranking_id} is erased; record {record['id']} tells of it")
+
+    print_answer(url, work, show, as_json=as_json)
