@@ -15,7 +15,6 @@ from litestar.config.cors import CORSConfig
 from litestar.di import Provide
 from litestar.types import ASGIApp
 
-from registry.interfaces.ard.ard_routes import ARD
 from registry.interfaces.http.compression import Compression
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.services import Services
@@ -80,7 +79,7 @@ def create_app(settings: Settings) -> Litestar:
         return injected
 
     app = Litestar(
-        route_handlers=[V1, ARD, *AT_THE_ROOT],
+        route_handlers=[V1, *AT_THE_ROOT],
         cors_config=CORSConfig(allow_origins=["*"], expose_headers=EXPOSED_HEADERS),
         dependencies={"services": Provide(services)},
         exception_handlers=PAGE_EXCEPTION_HANDLERS,

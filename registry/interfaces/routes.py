@@ -1,17 +1,20 @@
-"""Routes of all faces: which handlers the application has, and at which paths."""
+"""Routes of all faces: which modules have handlers, and below which path."""
+
+from collections.abc import Iterator
+from types import ModuleType
 
 from litestar import Router
 from litestar.enums import HttpMethod
+from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
 from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
-from registry.interfaces.ard.ard_routes import get_manifest
-from registry.interfaces.discovery.discovery_routes import OWN_DOCUMENTS
+from registry.interfaces.ard import ard_routes
+from registry.interfaces.discovery import discovery_routes
 from registry.interfaces.http.conditional import Conditional
-from registry.interfaces.log import tile_routes as tiles
-from registry.interfaces.mcp.mcp_routes import answer_message
-from registry.interfaces.mcp.server_card import get_server_card, get_server_json
-from registry.interfaces.rest import health, operators
+from registry.interfaces.log import tile_routes
+from registry.interfaces.mcp import mcp_routes, server_card
+from registry.interfaces.rest import health, operators, webhook_routes
 from registry.interfaces.rest.labels import labels
 from registry.interfaces.rest.log import about, attestations, proofs
 from registry.interfaces.rest.registration import registrations
@@ -36,13 +39,24 @@ from registry.interfaces.rest.sites import (
     refresh,
     sites,
 )
-from registry.interfaces.rest.webhook_routes import WEBHOOKS
-from registry.interfaces.wab.bridge_document import get_own_document
-from registry.interfaces.wab.bridge_routes import EXPOSED, PROXY, WAB
-from registry.interfaces.wab.domain_trust import TRUST
-from registry.interfaces.wab.socket_routes import converse
-from registry.interfaces.web import openapi, pages
-from registry.interfaces.web import static_files as files
+from registry.interfaces.wab import (
+    bridge_document,
+    bridge_routes,
+    domain_trust,
+    socket_routes,
+)
+from registry.interfaces.web import openapi, pages, static_files
+
+
+def _handlers_in(*modules: ModuleType) -> Iterator[ControllerRouterHandler]:
+    """Yield the handlers that the modules themselves define."""
+    for module in modules:
+        for value in vars(module).values():
+            if (
+                isinstance(value, HTTPRouteHandler | WebsocketRouteHandler)
+                and value.fn.__module__ == module.__name__
+            ):
+                yield value
 
 
 def _without_options(router: Router) -> Router:
@@ -66,94 +80,27 @@ V1 = _without_options(
         "/v1",
         middleware=[Conditional()],
         route_handlers=[
-            about.get_log,
-            attestations.attest,
-            changes.get_changes,
-            changes.watch_changes,
-            counterfactuals.answer_counterfactual,
-            exposure_routes.get_exposure,
-            exposure_routes.get_own_exposure,
-            exposure_routes.list_exposure,
-            invariance.list_invariance_runs,
-            invariance.get_trial_material,
-            kept_reports.get_kept_report,
-            kept_reports.list_reports,
-            labels.get_disclosures,
-            labels.get_labels,
-            labels.set_label,
-            lint.get_advice,
-            lint.lint_document,
-            notices.get_notices,
-            operators.change_operator,
-            operators.get_operator,
-            operators.get_own_operator,
-            operators.get_own_report,
-            operators.register_operator,
-            policy.get_policy,
-            policy.get_policy_history,
-            policy.get_policy_text,
-            profile_proofs.get_generation,
-            profile_proofs.get_material,
-            rankings.erase,
-            rankings.get_ranking,
-            rankings.get_ranking_proof,
-            proofs.get_consistency,
-            proofs.get_inclusion,
-            proofs.get_record,
-            proofs.get_record_proof,
-            refresh.refresh_site,
-            registrations.create_challenge,
-            registrations.get_registration,
-            registrations.submit,
-            registrations.watch_registration,
-            reports.get_fairness_report,
-            search.search_by_body,
-            search.search_by_query,
-            selections.report_selection,
-            sites.get_document,
-            sites.get_history,
-            sites.get_quality,
-            sites.get_site,
-            sites.list_sites,
-            *WEBHOOKS,
+            *_handlers_in(about, attestations, changes, counterfactuals),
+            *_handlers_in(exposure_routes, invariance, kept_reports, labels, lint),
+            *_handlers_in(notices, operators, policy, profile_proofs, rankings),
+            *_handlers_in(proofs, refresh, registrations, reports, search),
+            *_handlers_in(selections, sites, webhook_routes),
         ],
     )
 )
-
 AT_THE_ROOT: list[ControllerRouterHandler] = [
-    answer_message,
-    *OWN_DOCUMENTS,
-    WAB,
-    PROXY,
-    TRUST,
-    converse,
-    get_own_document,
-    get_manifest,
-    get_server_card,
-    get_server_json,
-    files.get_icon,
-    files.get_robots,
-    files.get_security,
-    files.get_style,
-    health.get_liveness,
-    health.get_readiness,
-    openapi.get_openapi,
-    openapi.show_openapi,
-    pages.get_addresses,
-    pages.get_directory,
-    pages.get_policy_page,
-    pages.show_bot,
-    pages.show_policy,
-    pages.show_problem,
-    pages.show_search,
-    pages.show_site,
-    tiles.get_checkpoint,
-    tiles.get_tile,
+    *_handlers_in(health, tile_routes, mcp_routes, server_card, bridge_document),
+    *_handlers_in(openapi, pages, socket_routes, static_files),
+    *discovery_routes.OWN_DOCUMENTS,
+    ard_routes.get_manifest,
+    ard_routes.ARD,
+    bridge_routes.WAB,
+    bridge_routes.PROXY,
+    domain_trust.TRUST,
 ]
-
 EXPOSED_HEADERS = [
     *("ETag", "Location", "Retry-After"),
     *("RateLimit", "RateLimit-Policy", "X-Request-Id"),
     *("X-JWS-Signature", kept_reports.LEAF_HEADER),
-    *EXPOSED,
+    *bridge_routes.EXPOSED,
 ]

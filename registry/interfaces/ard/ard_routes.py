@@ -115,14 +115,13 @@ class EntryPage(WireModel, omit_defaults=True):
 
 @post(
     "/search",
-    operation_id="searchByArd",
     summary="Search as a client of Agentic Resource Discovery",
     tags=["ard"],
     security=ANYBODY,
     status_code=200,
     responses=problems(401, 408, 413, 415, 429),
 )
-async def search_entries(
+async def search_by_ard(
     data: JSONBody[ArdSearch], request: Call, services: Injected
 ) -> SearchResults:
     """Give the fair first sites, sorted by relevance, or by `order`: `fair` in their order.
@@ -150,14 +149,13 @@ async def search_entries(
 
 @post(
     "/explore",
-    operation_id="exploreByArd",
     summary="Count the values of what a search would find",
     tags=["ard"],
     security=ANYBODY,
     status_code=200,
     responses=problems(401, 408, 413, 415, 429),
 )
-async def explore(
+async def explore_by_ard(
     data: JSONBody[ArdExplore], request: Call, services: Injected
 ) -> FacetsView:
     """Counts show no site, so nothing of them is on record."""
@@ -183,12 +181,11 @@ async def explore(
 
 @get(
     "/agents",
-    operation_id="listArdEntries",
     summary="Listed sites as ARD entries, in the order of their registration",
     tags=["ard"],
     responses=problems(),
 )
-async def list_entries(
+async def list_ard_entries(
     services: Injected, page_size: PageSize = PAGE_RESULTS, page_token: PageToken = None
 ) -> EntryPage:
     """A list and no ranking; follow `pageToken`."""
@@ -203,12 +200,11 @@ async def list_entries(
 
 @get(
     "/agents/{identifier:str}",
-    operation_id="getArdEntry",
     summary="One listed site as an ARD entry",
     tags=["ard"],
     responses=problems(404, 410),
 )
-async def get_entry(identifier: FromPath[str], services: Injected) -> ArdEntry:
+async def get_ard_entry(identifier: FromPath[str], services: Injected) -> ArdEntry:
     """An entry has no `score` and no `source`: only a result of a search has them."""
     host, artifact = parse_identifier(identifier)
     if artifact is None:
@@ -335,7 +331,7 @@ async def get_manifest(services: Injected) -> ArdManifest:
 
 ARD = Router(
     "/ard",
-    route_handlers=[search_entries, explore, list_entries, get_entry],
+    route_handlers=[search_by_ard, explore_by_ard, list_ard_entries, get_ard_entry],
     exception_handlers=ARD_EXCEPTION_HANDLERS,
     middleware=[Conditional()],
 )

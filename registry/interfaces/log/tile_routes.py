@@ -20,7 +20,6 @@ VARIES = {"Vary": "Accept-Encoding"}
 
 @get(
     "/checkpoint",
-    operation_id="getCheckpoint",
     summary="The newest signed checkpoint, with its cosignatures",
     tags=["log"],
     media_type="text/plain",
@@ -36,7 +35,6 @@ async def get_checkpoint(services: Injected) -> Response[bytes]:
 
 @get(
     "/tile/{path:path}",
-    operation_id="getTile",
     summary="A tile of hashes, or a bundle of entries",
     tags=["log"],
     media_type="application/octet-stream",

@@ -27,7 +27,7 @@ from registry.interfaces.mcp.compact_answer import compact
 from registry.interfaces.mcp.tool_table import TOOL, Json
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.policy import get_policy
-from registry.interfaces.rest.search.search import search_by_body
+from registry.interfaces.rest.search.search import search_with_body
 from registry.interfaces.rest.search.selections import (
     SelectionRequest,
     save_selection,
@@ -109,7 +109,7 @@ class _SiteArguments(msgspec.Struct):
 
 async def _search(caller: Caller, arguments: Json) -> Json:
     query = convert_body({**arguments, "detail": "brief"}, SearchQuery)
-    return compact(await search_by_body.fn(query, *caller))
+    return compact(await search_with_body.fn(query, *caller))
 
 
 async def _select(caller: Caller, arguments: Json) -> Json:

@@ -8,7 +8,6 @@ from registry.interfaces.http.services import Injected
 
 @get(
     "/health/live",
-    operation_id="getLiveness",
     summary="The process runs",
     tags=["operation"],
     responses=problems(),
@@ -20,7 +19,6 @@ async def get_liveness() -> dict[str, str]:
 
 @get(
     "/health/ready",
-    operation_id="getReadiness",
     summary="Searches can be answered, and a crawler and the index builder work",
     tags=["operation"],
     responses=problems(),

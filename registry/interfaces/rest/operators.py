@@ -76,7 +76,6 @@ class StatedOperatorView(OwnOperatorView):
 @post(
     "/operators",
     operation_class=takes_key(JoseOperation),
-    operation_id="registerOperator",
     summary="Register as an operator with a statement signed by its key",
     tags=["operators"],
     guards=[limit_accounts],
@@ -97,7 +96,6 @@ async def register_operator(
 @post(
     "/operators/{operator_id:str}/statements",
     operation_class=takes_key(JoseOperation),
-    operation_id="changeOperator",
     summary="Change or close an operator's account with a signed statement",
     tags=["operators"],
     status_code=200,
@@ -136,7 +134,6 @@ async def _take(
 
 @get(
     "/operators/{operator_id:str}",
-    operation_id="getOperator",
     summary="What anybody may know of an operator",
     tags=["operators"],
     responses=problems(404),
@@ -157,7 +154,6 @@ async def get_operator(operator_id: FromPath[str], services: Injected) -> Operat
 
 @get(
     "/operators/self",
-    operation_id="getOwnOperator",
     summary="What the registry knows of the operator who asks",
     tags=["operators"],
     security=OPERATOR_SECURITY,
@@ -172,7 +168,6 @@ async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView
 
 @get(
     "/operators/self/report",
-    operation_id="getOwnReport",
     operation_class=also_as(*MEDIA_TYPES.values()),
     summary="The report of WAB 9.7 over the rankings of the operator who asks",
     tags=["operators"],

@@ -78,7 +78,6 @@ class DeadLetterList(WireModel):
 @post(
     "/webhooks",
     operation_class=takes_key(),
-    operation_id="subscribe",
     summary="Have changes sent to an address of yours",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
@@ -107,7 +106,6 @@ async def subscribe(
 
 @get(
     "/webhooks",
-    operation_id="listWebhooks",
     summary="Your subscriptions",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
@@ -123,7 +121,6 @@ async def list_webhooks(request: Call, services: Injected) -> WebhookList:
 
 @get(
     "/webhooks/{webhook_id:str}",
-    operation_id="getWebhook",
     summary="A subscription, and how its deliveries go",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
@@ -140,7 +137,6 @@ async def get_webhook(
 
 @get(
     "/webhooks/{webhook_id:str}/letters",
-    operation_id="getDeadLetters",
     summary="What could not be delivered",
     tags=["webhooks"],
     security=OPERATOR_SECURITY,
@@ -165,7 +161,6 @@ async def get_dead_letters(
 
 @post(
     "/webhooks/{webhook_id:str}/resume",
-    operation_id="resumeWebhook",
     takes_if_match=True,
     summary="Have a suspended subscription go on where it stopped",
     tags=["webhooks"],
@@ -186,7 +181,6 @@ async def resume_webhook(
 
 @delete(
     "/webhooks/{webhook_id:str}",
-    operation_id="unsubscribe",
     takes_if_match=True,
     summary="End a subscription",
     tags=["webhooks"],
@@ -218,13 +212,3 @@ def _view(row: Webhook) -> WebhookView:
         problem=WebhookProblem(**row.problem) if row.problem else None,
         next_attempt_at=row.due_at if row.state != "suspended" else None,
     )
-
-
-WEBHOOKS = [
-    subscribe,
-    list_webhooks,
-    get_webhook,
-    get_dead_letters,
-    resume_webhook,
-    unsubscribe,
-]

@@ -17,7 +17,11 @@ from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.problems import ProblemDocument
 from registry.interfaces.rest.sites.entry_views import WabEntry
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
-from registry.interfaces.web.openapi_operations import complete, handlers_of
+from registry.interfaces.web.openapi_operations import (
+    complete,
+    handlers_of,
+    name_operation,
+)
 from registry.interfaces.web.rendering import render
 from registry.sites.summary import SiteSummary
 from registry.usecases.sites.profile_material import ProfileMaterial
@@ -54,6 +58,8 @@ def openapi_document(app: Litestar) -> Json:
     _, schemas = msgspec.json.schema_components(
         shapes, ref_template="#/components/schemas/{name}"
     )
+    # By name, since neither the order of imports nor that of routes means anything.
+    schemas = dict(sorted(schemas.items()))
     components = {"schemas": schemas, "securitySchemes": SECURITY_SCHEMES}
     handlers = handlers_of(app)
     paths = {
@@ -63,7 +69,7 @@ def openapi_document(app: Litestar) -> Json:
             )
             for method, operation in item.items()
         }
-        for path, item in document["paths"].items()
+        for path, item in sorted(document["paths"].items())
     }
     return {**document, "paths": paths, "components": components}
 
@@ -98,6 +104,7 @@ OPENAPI = OpenAPIConfig(
         "proximity, capability depth, quality and freshness, and nothing else; every "
         "ranked answer is on record in a public log."
     ),
+    operation_id_creator=name_operation,
     license=License(name="Apache-2.0", identifier="Apache-2.0"),
     render_plugins=[CompleteJson()],
     use_handler_docstrings=True,
@@ -121,7 +128,7 @@ async def show_openapi(request: Request[Any, Any, Any]) -> Response[str]:
 def operations(document: Json) -> Iterator[dict[str, Any]]:
     """Yield each call with its parameters and answers, in the order of the paths."""
     schemas = document["components"]["schemas"]
-    for path, item in sorted(document["paths"].items()):
+    for path, item in document["paths"].items():
         for method in METHODS:
             if method in item:
                 yield _operation(path, method, item[method], schemas)

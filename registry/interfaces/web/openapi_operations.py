@@ -14,6 +14,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from registry.interfaces.http.conditional import TAKES_IF_MATCH, UNTAGGED, Conditional
 from registry.interfaces.http.streams import LimitedStream
+from registry.reports.row_types import camel
 
 Json = Mapping[str, Any]
 EXAMPLES = Path(__file__).with_name("examples.json")
@@ -95,6 +96,11 @@ def complete(operation: Json, handler: HTTPRouteHandler) -> Json:
     return _with_example(described, example) if example else described
 
 
+def name_operation(handler: HTTPRouteHandler, *_: object) -> str:
+    """Return the id of its operation: the function's name, unless it states another."""
+    return str(handler.operation_id or camel(handler.handler_name))
+
+
 def handlers_of(app: Litestar) -> Mapping[str, HTTPRouteHandler]:
     """Return each described handler under the id of its operation."""
     handlers = (
@@ -103,7 +109,7 @@ def handlers_of(app: Litestar) -> Mapping[str, HTTPRouteHandler]:
         for handler in getattr(route, "route_handlers", ())
         if isinstance(handler, HTTPRouteHandler)
     )
-    return {str(row.operation_id): row for row in handlers if row.operation_id}
+    return {name_operation(row): row for row in handlers if row.tags}
 
 
 def answers_with_a_tag(handler: HTTPRouteHandler) -> bool:

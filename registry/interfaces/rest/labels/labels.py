@@ -74,7 +74,6 @@ class LabelRequest(RequestBody):
 @post(
     "/labels",
     operation_class=takes_key(),
-    operation_id="setLabel",
     summary="Put an auditor's label of a site on record",
     tags=["audit"],
     guards=[limit_writes],
@@ -105,7 +104,6 @@ async def set_label(
 
 @get(
     "/sites/{host:str}/disclosures",
-    operation_id="getDisclosures",
     summary="A site's labels for reports: who says what, and where they contradict",
     tags=["sites"],
     responses=problems(404, 410),
@@ -126,7 +124,6 @@ async def get_disclosures(
 
 @get(
     "/labels",
-    operation_id="getLabels",
     operation_class=also_as(label_table.CSV),
     summary="All sites with the labels that counted at an instant",
     tags=["audit"],

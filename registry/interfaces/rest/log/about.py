@@ -30,12 +30,11 @@ class LogView(WireModel):
 
 @get(
     "/log",
-    operation_id="getLogKeys",
     summary="The log's name and keys",
     tags=["audit"],
     responses=problems(),
 )
-async def get_log(services: Injected) -> LogView:
+async def get_log_keys(services: Injected) -> LogView:
     """The log's origin is its name; followers remember the verifier key they began with."""
     witnessed = services.served.policy
     return LogView(

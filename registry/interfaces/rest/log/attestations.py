@@ -39,7 +39,6 @@ class AttestationRequest(RequestBody):
 @post(
     "/attestations",
     operation_class=takes_key(),
-    operation_id="attest",
     summary="Put an auditor's attestation on record, once",
     tags=["log"],
     guards=[limit_writes],

@@ -135,12 +135,11 @@ Size = Annotated[
 
 @get(
     "/log/inclusion",
-    operation_id="proveInclusion",
     summary="That a leaf stands in the log",
     tags=["log"],
     responses=problems(404),
 )
-async def get_inclusion(
+async def prove_inclusion(
     services: Injected,
     leaf: Annotated[
         int | None, QueryParameter(ge=0, le=MAX_INT64, description="the leaf's index")
@@ -161,12 +160,11 @@ async def get_inclusion(
 
 @get(
     "/log/consistency",
-    operation_id="proveConsistency",
     summary="That one tree is the beginning of another",
     tags=["log"],
     responses=problems(404),
 )
-async def get_consistency(
+async def prove_consistency(
     services: Injected,
     old_size: Annotated[
         int,
@@ -207,7 +205,6 @@ class RecordView(WireModel):
 
 @get(
     "/records/{record_id:str}",
-    operation_id="getRecord",
     summary="A record of the log, of any kind",
     tags=["log"],
     responses=problems(404),

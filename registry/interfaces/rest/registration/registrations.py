@@ -69,7 +69,6 @@ class ChallengeView(WireModel):
 @post(
     "/challenges",
     operation_class=takes_key(),
-    operation_id="createChallenge",
     summary="Ask for a challenge",
     tags=["registration"],
     guards=[limit_writes],
@@ -179,7 +178,6 @@ async def submit(
 
 @get(
     "/registrations/{registration_id:str}",
-    operation_id="getRegistration",
     summary="What became of a statement",
     tags=["registration"],
     responses=problems(404),
@@ -196,7 +194,6 @@ async def get_registration(
 
 @get(
     "/registrations/{registration_id:str}/events",
-    operation_id="watchRegistration",
     untagged=True,
     summary="What becomes of a statement, as server-sent events",
     tags=["registration"],

@@ -86,7 +86,6 @@ class OwnExposureView(WireModel):
 
 @get(
     "/exposure",
-    operation_id="listExposure",
     summary="The days whose exposure of sites is published, the newest first",
     tags=["audit"],
     responses=problems(),
@@ -114,7 +113,6 @@ async def list_exposure(
 
 @get(
     "/exposure/{day:str}",
-    operation_id="getExposure",
     summary="How much each site appeared and was chosen on a day",
     tags=["audit"],
     response_headers=[SIGNATURE, LEAF],
@@ -155,7 +153,6 @@ async def get_exposure(day: FromPath[str], services: Injected) -> Response[bytes
 @post(
     "/sites/{host:str}/exposure",
     operation_class=JoseOperation,
-    operation_id="getOwnExposure",
     summary="A site's own exposure by day and month, for a statement that its key signed",
     tags=["registration"],
     status_code=200,

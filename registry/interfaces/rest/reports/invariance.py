@@ -60,7 +60,6 @@ class InvariancePage(WireModel):
 
 @get(
     "/invariance",
-    operation_id="listInvarianceRuns",
     summary="The daily trials that what must not matter moves no ranking, newest first",
     tags=["audit"],
     responses=problems(),
@@ -80,7 +79,6 @@ async def list_invariance_runs(
 
 @get(
     "/invariance/{day:str}",
-    operation_id="getTrialMaterial",
     summary="The sites and the ids of the rankings that a day's trials are made of",
     tags=["audit"],
     responses={

@@ -63,7 +63,6 @@ class KeptReportPage(WireModel):
 
 @get(
     "/reports",
-    operation_id="listReports",
     summary="The fairness reports of whole months that are kept, the newest first",
     tags=["audit"],
     responses=problems(),
@@ -86,7 +85,6 @@ async def list_reports(
 
 @get(
     "/reports/{month:str}",
-    operation_id="getKeptReport",
     operation_class=also_as(*MEDIA_TYPES.values()),
     summary="The fairness report of a month as it was kept",
     tags=["audit"],

@@ -70,7 +70,6 @@ REPORT_RESPONSE = ResponseSpec(
 
 @get(
     "/reports/fairness",
-    operation_id="getFairnessReport",
     operation_class=also_as(*MEDIA_TYPES.values()),
     summary="The four items of WAB 9.7, each beside what would be expected",
     tags=["audit"],

@@ -117,7 +117,6 @@ class PolicyHistory(WireModel):
 
 @get(
     "/policy",
-    operation_id="getPolicy",
     summary="How sites are ranked, and why",
     tags=["audit"],
     responses=problems(),
@@ -154,7 +153,6 @@ async def get_policy(services: Injected) -> PolicyView:
 
 @get(
     "/policy/history",
-    operation_id="getPolicyHistory",
     summary="All policies of the log, and what changed",
     tags=["audit"],
     responses=problems(),
@@ -167,7 +165,6 @@ async def get_policy_history(services: Injected) -> PolicyHistory:
 
 @get(
     "/policy/{digest:str}",
-    operation_id="getPolicyText",
     summary="A policy's exact bytes, whose SHA-256 names it",
     tags=["audit"],
     responses={

@@ -64,7 +64,6 @@ class RankingRecordView(WireModel):
 
 @get(
     "/rankings/{ranking_id:str}",
-    operation_id="getRanking",
     summary="The record of a ranked answer",
     tags=["search"],
     security=ANYBODY,
@@ -115,14 +114,13 @@ def _view_opening(disclosure: str) -> OpeningView:
 
 @get(
     "/rankings/{ranking_id:str}/proof",
-    operation_id="proveRanking",
     summary="That a ranking stands in the log, as c2sp.org/tlog-proof@v1 or JSON",
     tags=["search"],
     operation_class=InBothForms,
     response_headers=[VARY],
     responses=PROOF_RESPONSES,
 )
-async def get_ranking_proof(
+async def prove_ranking(
     ranking_id: FromPath[str],
     request: Request[Any, Any, Any],
     services: Injected,

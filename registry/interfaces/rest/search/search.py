@@ -69,14 +69,13 @@ async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
 
 @post(
     "/search",
-    operation_id="searchWithBody",
     summary="Ask for ranked sites, the request in the body",
     tags=["search"],
     security=ANYBODY,
     status_code=200,
     responses=problems(401, 408, 413, 415, 429),
 )
-async def search_by_body(
+async def search_with_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
 ) -> AnyAnswer:
     """Answer as GET does, for requests that should stand in no address."""

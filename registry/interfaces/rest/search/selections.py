@@ -33,7 +33,6 @@ class SelectionRequest(RequestBody):
 @post(
     "/selections",
     operation_class=takes_key(),
-    operation_id="reportSelection",
     summary="Report which site was chosen from a ranking, once",
     tags=["search"],
     security=ANYBODY,

@@ -67,7 +67,6 @@ class ChangePage(WireModel):
 
 @get(
     "/changes",
-    operation_id="getChanges",
     summary="What changed among the sites since a moment, without a gap",
     tags=["sites"],
     responses=problems(410),
@@ -93,7 +92,6 @@ async def get_changes(
 
 @get(
     "/changes/events",
-    operation_id="watchChanges",
     untagged=True,
     summary="The same as server-sent events, from Last-Event-ID on",
     tags=["sites"],

@@ -51,7 +51,6 @@ class LintOperation(Operation):
 @post(
     "/lint",
     operation_class=LintOperation,
-    operation_id="lintDocument",
     summary="What the registry would make of a discovery document or page",
     tags=["sites"],
     status_code=200,
@@ -93,7 +92,6 @@ async def lint_as(
 
 @get(
     "/sites/{host:str}/advice",
-    operation_id="getAdvice",
     summary="What a site could say to stand higher",
     tags=["sites"],
     guards=[limit_lints],

@@ -45,7 +45,6 @@ class NoticePage(wire.WireModel):
 
 @get(
     "/sites/{host:str}/notices",
-    operation_id="getNotices",
     operation_class=also_as(atom.MEDIA_TYPE),
     summary="What the owner of a site should know, the newest first",
     tags=["sites"],

@@ -56,12 +56,13 @@ class GenerationView(WireModel):
 
 @get(
     "/profiles/{site_id:str}",
-    operation_id="getProfileMaterial",
     summary="All that a listed site's ranking profile is made of",
     tags=["sites"],
     responses=problems(404),
 )
-async def get_material(site_id: FromPath[str], services: Injected) -> ProfileMaterial:
+async def get_profile_material(
+    site_id: FromPath[str], services: Injected
+) -> ProfileMaterial:
     """A profile is made again from this, bit for bit."""
     try:
         number = parse_site_id(site_id)
@@ -75,7 +76,6 @@ async def get_material(site_id: FromPath[str], services: Injected) -> ProfileMat
 
 @get(
     "/generations/{generation:str}",
-    operation_id="getGeneration",
     summary="What a generation of the index commits to, with proofs",
     tags=["sites"],
     responses=problems(404),

@@ -30,7 +30,6 @@ class RefreshView(WireModel):
 @post(
     "/sites/{host:str}/refresh",
     operation_class=takes_key(JoseOperation),
-    operation_id="refreshSite",
     summary="Say that a site's documents changed, with a signed statement",
     tags=["registration"],
     status_code=202,

@@ -57,7 +57,6 @@ class HistoryView(WireModel):
 
 @get(
     "/sites",
-    operation_id="listSites",
     summary="Listed sites in the order of their registration",
     tags=["sites"],
     responses=problems(),
@@ -110,7 +109,6 @@ async def page_of_sites(
 
 @get(
     "/sites/{host:str}",
-    operation_id="getSite",
     summary="A site's entry",
     tags=["sites"],
     responses=problems(404, 410),
@@ -133,7 +131,6 @@ async def get_site(
 
 @get(
     "/sites/{host:str}/document",
-    operation_id="getDocument",
     summary="A discovery document as it was fetched, or the site in another form",
     tags=["sites"],
     responses=problems(404, 410),
@@ -168,7 +165,6 @@ async def get_document(
 
 @get(
     "/sites/{host:str}/history",
-    operation_id="getHistory",
     summary="All versions of a site's documents, the newest first",
     tags=["sites"],
     responses=problems(404, 410),
@@ -187,7 +183,6 @@ async def get_history(
 
 @get(
     "/sites/{host:str}/quality",
-    operation_id="getQuality",
     summary="What the registry's own probes saw",
     tags=["sites"],
     responses=problems(404, 410),
