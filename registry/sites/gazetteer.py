@@ -23,22 +23,10 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.errors import ProblemType, Refused, RegistryError
+from registry.errors import Refused, RegistryError
 from registry.sites.place import Place, Point
+from registry.sites.refusals import CITY_UNKNOWN, COUNTRY_UNKNOWN
 from registry.sites.site import LocationClaim
-
-CITY_UNKNOWN = ProblemType(
-    "city_unknown",
-    "No city of that name is in the gazetteer",
-    "Name a city of at least 15,000 people by itself, in any common spelling, and its "
-    'country separately: city "Amman", country "JO". '
-    "For a smaller place name the nearest larger one.",
-)
-COUNTRY_UNKNOWN = ProblemType(
-    "country_unknown",
-    "No country of that name is in the gazetteer",
-    'Give the ISO 3166-1 code ("JO" or "JOR") or the English name ("Jordan").',
-)
 
 MINIMUM_POPULATION = 15_000
 

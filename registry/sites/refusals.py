@@ -1,4 +1,4 @@
-"""Problem types of host names."""
+"""Problem types of host names and places."""
 
 from registry.errors import ProblemType, read_problem_types
 

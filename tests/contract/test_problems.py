@@ -13,7 +13,6 @@ from registry.errors import ProblemType, RegistryError
 from registry.interfaces.http.problems import STATUS
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from tests.api.running import RunningRegistry
-from tests.contract.write_crawler_problems import LIST, crawler_problems
 
 
 def declared() -> Iterator[tuple[str, ProblemType]]:
@@ -40,11 +39,6 @@ def test_every_kind_is_in_the_catalogue() -> None:
     missing = {name for name, kind in DECLARED if kind.code not in PROBLEM_TYPES}
     assert missing == set(), "add the module to registry.interfaces.web.catalogue"
     assert {kind.code for _, kind in DECLARED} == PROBLEM_TYPES.keys()
-
-
-def test_the_list_of_the_crawlers_kinds_is_up_to_date() -> None:
-    message = "run: python tests/contract/write_crawler_problems.py"
-    assert LIST.read_bytes() == crawler_problems(), message
 
 
 def test_every_kind_says_what_to_do() -> None:

@@ -1,57 +1,31 @@
 """Catalogue of every kind of problem that the registry can name, by code.
 
-The crawler's kinds appear in registrations; its package can't be imported here, so
-they are a list, which a test holds against the crawler.
+The crawler's kinds appear in registrations; its code can't be imported here, but its table
+can be read.
 """
 
-from collections.abc import Iterable, Mapping
-from importlib.resources import files
-from types import ModuleType
+from collections.abc import Mapping
 
-import msgspec
+from registry import strict_json
+from registry.errors import ProblemType, read_problem_types
 
-import registry.formats.refusals
-import registry.identity.refusals
-import registry.interfaces.http.refusals
-import registry.interfaces.wab.refusals
-import registry.records.refusals
-import registry.reports.archive.refusals
-import registry.reports.refusals
-import registry.sites.gazetteer
-import registry.sites.refusals
-import registry.strict_json
-import registry.tlog.refusals
-import registry.usecases.refusals
-from registry.errors import ProblemType
-
-_MODULES: tuple[ModuleType, ...] = (
-    registry.reports.archive.refusals,
-    registry.reports.refusals,
-    registry.records.refusals,
-    registry.formats.refusals,
-    registry.identity.refusals,
-    registry.interfaces.http.refusals,
-    registry.interfaces.wab.refusals,
-    registry.sites.gazetteer,
-    registry.sites.refusals,
-    registry.strict_json,
-    registry.tlog.refusals,
-    registry.usecases.refusals,
+_PACKAGES = (
+    "registry.reports.archive",
+    "registry.reports",
+    "registry.records",
+    "registry.formats",
+    "registry.identity",
+    "registry.interfaces.http",
+    "registry.interfaces.wab",
+    "registry.sites",
+    "registry.tlog",
+    "registry.usecases",
+    "crawler",
 )
 
-
-def _declared(modules: Iterable[ModuleType]) -> Iterable[ProblemType]:
-    for module in modules:
-        for value in vars(module).values():
-            if isinstance(value, ProblemType):
-                yield value
-
-
-def _of_the_crawler() -> Iterable[ProblemType]:
-    listed = files("registry.interfaces.web").joinpath("crawler_problems.json")
-    return msgspec.json.decode(listed.read_bytes(), type=list[ProblemType])
-
-
 PROBLEM_TYPES: Mapping[str, ProblemType] = {
-    kind.code: kind for kind in (*_declared(_MODULES), *_of_the_crawler())
+    kind.code: kind
+    for kinds in (*map(read_problem_types, _PACKAGES), vars(strict_json))
+    for kind in kinds.values()
+    if isinstance(kind, ProblemType)
 }
