@@ -34,6 +34,7 @@ from registry.tlog.witness import (
     format_add_checkpoint,
     parse_witness_answer,
 )
+from registry.usecases.background import outlasting
 from registry.usecases.log.filed_log import FiledLog
 
 PAUSE_S = 0.5
@@ -98,12 +99,10 @@ class Cosigning:
         """Run until cancelled; wait while another process does it."""
         try:
             while True:
-                try:
+                with outlasting("cosigning_interrupted"):
                     async with take_turn(self._engine, COSIGNER_TURN) as connection:
                         if connection is not None:
                             await self._work(connection)
-                except (DatabaseError, OSError) as error:
-                    logger.warning("cosigning_interrupted", kind=type(error).__name__)
                 await asyncio.sleep(TAKE_OVER_PAUSE_S)
         finally:
             self._cancel()

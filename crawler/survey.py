@@ -4,14 +4,14 @@ import asyncio
 from datetime import datetime, timedelta
 
 import numpy as np
-import structlog
 
 from crawler import metrics
 from crawler.context import Context
 from crawler.restraint.politeness import Politeness
-from registry.db.engine.engines import DatabaseError, Engine
+from registry.db.engine.engines import Engine
 from registry.db.frontier import due_work as frontier
 from registry.sites.change_history import ChangeHistory
+from registry.usecases.background import outlasting
 
 PAUSE_S = 15.0
 SAMPLED = 1_000
@@ -19,20 +19,16 @@ _FRESHNESS_EVERY = 4
 _KINDS = ("crawl", "probe", "prove")
 _DAY = timedelta(days=1)
 
-logger = structlog.get_logger()
-
 
 async def survey(context: Context, *, pause_s: float = PAUSE_S) -> None:
     """Run until cancelled."""
     number = 0
     while True:
         note_circuits(context.fetcher.config.politeness)
-        try:
+        with outlasting("survey_failed"):
             await note_waiting(context.engine, context.clock())
             if number % _FRESHNESS_EVERY == 0:
                 await note_freshness(context.engine, context.clock())
-        except (DatabaseError, OSError) as error:
-            logger.warning("survey_failed", kind=type(error).__name__)
         number += 1
         await asyncio.sleep(pause_s)
 

@@ -22,6 +22,7 @@ from registry.process import run_until_stopped
 from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
+from registry.usecases.background import outlasting
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import LogDamaged, Sequencer
@@ -57,21 +58,17 @@ async def publish(settings: Settings) -> None:
 
 async def thin_out(engine: Engine, clock: Clock) -> None:
     """Leave of the checkpoints of more than a week ago those of each hour's end."""
-    try:
+    with outlasting("thinning_interrupted"):
         async with engine.begin() as connection:
             before = clock() - FRESH_CHECKPOINTS
             await old_checkpoints.thin_checkpoints(connection, before)
-    except (DatabaseError, OSError) as error:
-        logger.warning("thinning_interrupted", kind=type(error).__name__)
 
 
 async def add_partitions(engine: Engine, clock: Clock) -> None:
     """Make the months and leaves ahead for which the tables need a part."""
-    try:
+    with outlasting("partitioning_interrupted"):
         async with engine.begin() as connection:
             await partitions.add_partitions(connection, clock())
-    except (DatabaseError, OSError) as error:
-        logger.warning("partitioning_interrupted", kind=type(error).__name__)
 
 
 async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:

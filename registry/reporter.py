@@ -17,7 +17,6 @@ from hashlib import sha256
 # More threads of BLAS would spin beside serving, at the priority of the process.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -28,13 +27,13 @@ from registry.db.engine.advisory_lock import (
     TRIALS_TURN,
     take_turn,
 )
-from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
+from registry.db.engine.engines import Engine, Role, engine_at
 from registry.observability import configure_logging
 from registry.process import run_until_stopped
 from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
-from registry.usecases.background import NICENESS
+from registry.usecases.background import NICENESS, outlasting
 from registry.usecases.ids import IdSource
 from registry.usecases.registration.submit_registration import drop_rejected_statements
 from registry.usecases.reports.keep_exposure import ExposureKeeper
@@ -44,8 +43,6 @@ from registry.usecases.sites.list_site import make_lister
 
 FIRST_LOOK = timedelta(minutes=2)
 """Time from its start, in which whatever starts beside it has the processor for itself."""
-
-logger = structlog.get_logger()
 
 
 def _trial_secret(key: Ed25519PrivateKey, day: date) -> bytes:
@@ -113,12 +110,10 @@ async def do_in_turn(
     engine: Engine, turn: int, work: Callable[[], Awaitable[object]]
 ) -> None:
     """The work, if nobody else is at it; what the database breaks off is tried again."""
-    try:
+    with outlasting("reporter_interrupted"):
         async with take_turn(engine, turn) as is_ours:
             if is_ours:
                 await work()
-    except (DatabaseError, OSError) as error:
-        logger.warning("reporter_interrupted", kind=type(error).__name__)
 
 
 def main() -> None:

@@ -4,8 +4,9 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TypeVar
 
 import structlog
@@ -50,6 +51,15 @@ def _yield_to_others(niceness: int) -> None:
 DATABASE_PAUSE_S = 1.0
 
 logger = structlog.get_logger()
+
+
+@contextmanager
+def outlasting(interrupted: str) -> Iterator[None]:
+    """Log what the database breaks off as the event, since it is tried again later."""
+    try:
+        yield
+    except (DatabaseError, OSError) as error:
+        logger.warning(interrupted, kind=type(error).__name__)
 
 
 async def follow(

@@ -21,15 +21,24 @@ class WireModel(msgspec.Struct, rename="camel", kw_only=True):
 
     @classmethod
     def of(cls, source: Any, /, **other: Any) -> Self:
-        """Take the members of the same names from the source, and the others as given."""
+        """Take the members of the same names from the source, and the others as given.
+
+        Hashes become hex, and so do those in a tuple.
+        """
         names = [name for name in cls.__struct_fields__ if name not in other]
-        return cls(**{name: getattr(source, name) for name in names}, **other)
+        return cls(**{name: _plain(getattr(source, name)) for name in names}, **other)
 
     def __post_init__(self) -> None:
         for name in _instants_of(type(self)):
             at = getattr(self, name)
             if at is not None:
                 setattr(self, name, to_second(at))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 @cache
@@ -85,17 +94,9 @@ class PromisedView(WireModel):
 
 
 def view_promised(promised: "Promised") -> PromisedView:
-    return PromisedView(
-        id=promised.record.id,
-        leaf_hash=promised.record.leaf_hash.hex(),
-        promise=view_promise(promised.promise),
-    )
+    promise = view_promise(promised.promise)
+    return PromisedView.of(promised.record, promise=promise)
 
 
 def view_promise(promise: Promise) -> PromiseView:
-    formatted = format_promise(promise)
-    return PromiseView(
-        time=formatted["time"],
-        key_id=formatted["keyId"],
-        signature=formatted["signature"],
-    )
+    return msgspec.convert(format_promise(promise), PromiseView)

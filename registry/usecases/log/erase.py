@@ -15,7 +15,7 @@ from itertools import takewhile
 import structlog
 
 from registry.db.engine.advisory_lock import ERASURE_TURN, take_turn
-from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
+from registry.db.engine.engines import Connection, Engine, reading
 from registry.db.log import entries as log
 from registry.db.log import erased_pages, erasures, rankings
 from registry.db.log.entries import LoggedRecord
@@ -25,6 +25,7 @@ from registry.records import record as records
 from registry.records.disclosure import digest_disclosure
 from registry.records.promise import Promise
 from registry.records.record import parse_record
+from registry.usecases.background import outlasting
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
 from registry.usecases.log.log_proofs import MERGE_DELAY_S
@@ -171,13 +172,11 @@ class Retention:
     async def run(self) -> None:
         due = time.monotonic()
         while True:
-            try:
+            with outlasting("erasing_interrupted"):
                 if self._keep and time.monotonic() >= due:
                     await erase_expired(self._engine, self._keep, self._ids)
                     due = time.monotonic() + PAUSE_S
                 await clear_pages(self._engine)
-            except (DatabaseError, OSError) as error:
-                logger.warning("erasing_interrupted", kind=type(error).__name__)
             await asyncio.sleep(CLEARING_PAUSE_S)
 
 

@@ -33,21 +33,21 @@ MERGE_DELAY_S = 1
 class Inclusion:
     """Proof that a leaf stands at its index in the tree of that size and root."""
 
-    index: int
+    leaf_index: int
     leaf_hash: bytes
-    size: int
-    root: bytes
+    tree_size: int
+    root_hash: bytes
     hashes: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsistencyProof:
-    """Proof that the tree of old_size is the beginning of the tree of new_size."""
+    """Proof that the tree of from_size is the beginning of the tree of to_size."""
 
-    old_size: int
-    old_root: bytes
-    new_size: int
-    new_root: bytes
+    from_size: int
+    from_root_hash: bytes
+    to_size: int
+    to_root_hash: bytes
     hashes: tuple[bytes, ...]
 
 
@@ -62,7 +62,7 @@ class ProvenRecord:
     @property
     def log_proof(self) -> LogProof:
         return LogProof(
-            index=self.inclusion.index,
+            index=self.inclusion.leaf_index,
             hashes=self.inclusion.hashes,
             checkpoint=self.checkpoint.note,
         )
@@ -86,10 +86,10 @@ async def prove_record(served: ServedLog, logged: LoggedRecord) -> ProvenRecord:
         raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
     read = await _reader(served, inclusion_runs(index, newest.size), newest.size)
     inclusion = Inclusion(
-        index=index,
+        leaf_index=index,
         leaf_hash=logged.record.leaf_hash,
-        size=newest.size,
-        root=newest.root,
+        tree_size=newest.size,
+        root_hash=newest.root,
         hashes=prove_inclusion(index, newest.size, read),
     )
     return ProvenRecord(record=logged, inclusion=inclusion, checkpoint=newest)
@@ -106,10 +106,10 @@ async def prove_leaf(
     runs = (leaf, *edge_runs(size), *inclusion_runs(index, size))
     read = await _reader(served, runs, size)
     return Inclusion(
-        index=index,
+        leaf_index=index,
         leaf_hash=read(leaf)[0],
-        size=size,
-        root=rebuild_edge(size, read).root(),
+        tree_size=size,
+        root_hash=rebuild_edge(size, read).root(),
         hashes=prove_inclusion(index, size, read),
     )
 
@@ -140,10 +140,10 @@ async def prove_growth(
     )
     read = await _reader(served, runs, size)
     return ConsistencyProof(
-        old_size=old_size,
-        old_root=rebuild_edge(old_size, read).root(),
-        new_size=size,
-        new_root=rebuild_edge(size, read).root(),
+        from_size=old_size,
+        from_root_hash=rebuild_edge(old_size, read).root(),
+        to_size=size,
+        to_root_hash=rebuild_edge(size, read).root(),
         hashes=prove_consistency(old_size, size, read),
     )
 

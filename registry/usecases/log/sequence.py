@@ -13,12 +13,13 @@ import asyncio
 import structlog
 
 from registry.db.engine.advisory_lock import SEQUENCER_TURN, try_lock
-from registry.db.engine.engines import Connection, DatabaseError, Engine
+from registry.db.engine.engines import Connection, Engine
 from registry.db.log import entries as log
 from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer, sign_text
 from registry.tlog.refusals import ProofInvalid
+from registry.usecases.background import outlasting
 from registry.usecases.ids import Clock
 
 MAX_BATCH = 1_024
@@ -61,10 +62,8 @@ class Sequencer:
         Raises: LogDamaged.
         """
         while True:
-            try:
+            with outlasting("sequencer_interrupted"):
                 await self._take_turn()
-            except (DatabaseError, OSError) as error:
-                logger.warning("sequencer_interrupted", kind=type(error).__name__)
             await asyncio.sleep(TAKE_OVER_PAUSE_S)
 
     async def _take_turn(self) -> None:

@@ -22,8 +22,6 @@ from registry.sites.identifier import is_ulid
 from registry.tlog.canonical_text import MAX_INT64
 from registry.tlog.proof import format_log_proof
 from registry.usecases.log.log_proofs import (
-    ConsistencyProof,
-    Inclusion,
     ProvenRecord,
     find_leaf,
     find_logged,
@@ -91,34 +89,14 @@ def answer_proof(
     headers = {"Vary": "Accept"}
     if (form or _wanted(request.headers.get("Accept", ""))) == "text":
         return Response(text, media_type=TEXT, headers=headers)
-    view = RecordProofView(
-        **_members(proven.inclusion),
+    view = RecordProofView.of(
+        proven.inclusion,
         id=proven.record.record.record_id,
         kind=proven.record.record.kind,
         checkpoint=proven.checkpoint.note.decode(),
         proof=text.decode(),
     )
     return Response(view, media_type=JSON, headers=headers)
-
-
-def view_consistency(consistency: ConsistencyProof) -> ConsistencyView:
-    return ConsistencyView(
-        from_size=consistency.old_size,
-        from_root_hash=consistency.old_root.hex(),
-        to_size=consistency.new_size,
-        to_root_hash=consistency.new_root.hex(),
-        hashes=tuple(value.hex() for value in consistency.hashes),
-    )
-
-
-def _members(inclusion: Inclusion) -> dict[str, Any]:
-    return {
-        "leaf_index": inclusion.index,
-        "leaf_hash": inclusion.leaf_hash.hex(),
-        "tree_size": inclusion.size,
-        "root_hash": inclusion.root.hex(),
-        "hashes": tuple(value.hex() for value in inclusion.hashes),
-    }
 
 
 def _wanted(accept: str) -> str:
@@ -154,8 +132,7 @@ async def prove_inclusion(
 ) -> InclusionView:
     """Name the leaf by its index or by its hash, as an answer's leafHash gives it."""
     index = await _index_of(services, leaf, leaf_hash)
-    inclusion = await prove_leaf(services.served, index, size)
-    return InclusionView(**_members(inclusion))
+    return InclusionView.of(await prove_leaf(services.served, index, size))
 
 
 @get(
@@ -178,7 +155,8 @@ async def prove_consistency(
     ] = None,
 ) -> ConsistencyView:
     """Sizes are of published trees; where `to` is left out the newest is meant."""
-    return view_consistency(await prove_growth(services.served, old_size, new_size))
+    growth = await prove_growth(services.served, old_size, new_size)
+    return ConsistencyView.of(growth)
 
 
 async def _index_of(services: Services, leaf: int | None, leaf_hash: str | None) -> int:
@@ -213,11 +191,10 @@ async def get_record(record_id: FromPath[str], services: Injected) -> RecordView
     """A record holds salted digests, and no words of a request."""
     async with reading(services.api).connect() as connection:
         logged = await find_logged(services.served, connection, _known_form(record_id))
-    return RecordView(
+    return RecordView.of(
+        logged.record,
         id=logged.record.record_id,
-        kind=logged.record.kind,
         leaf_index=await services.served.published(logged.leaf_index),
-        leaf_hash=logged.record.leaf_hash.hex(),
         accepted_at=to_minute(logged.record.accepted_at),
         record=msgspec.json.decode(logged.record.body),
     )

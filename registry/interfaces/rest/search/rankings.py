@@ -92,10 +92,10 @@ async def find_ranking(
         openings = await rankings.openings_of(connection, record_id)
     record = msgspec.json.decode(logged.record.body)
     may_open = holds_receipt(services.web_key, ranking_id) or record["op"] == operator
-    return RankingRecordView(
+    return RankingRecordView.of(
+        logged.record,
         id=record_id,
         leaf_index=await services.served.published(logged.leaf_index),
-        leaf_hash=logged.record.leaf_hash.hex(),
         accepted_at=to_minute(logged.record.accepted_at),
         record=record,
         openings=tuple(map(_view_opening, openings.values())) if may_open else None,
@@ -179,11 +179,9 @@ async def erase(
             operator=operator,
             find=services.served.find,
         )
-    return ErasureView(
+    return ErasureView.of(
+        erased,
         id=erased.record_id,
-        leaf_hash=erased.leaf_hash.hex(),
         promise=view_promise(erased.promise),
-        leaf_index=erased.leaf_index,
-        digests=erased.digests,
         erased_at=to_minute(erased.at),
     )
