@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.read_row import read_row
-from registry.db.schema.webhook_tables import webhook, webhook_letter
+from registry.db.schema.operator_tables import webhook, webhook_letter
 
 State = Literal["pending", "active", "suspended"]
 LETTERS_OF_WEBHOOK = 20

@@ -8,7 +8,7 @@ import pytest
 
 from registry import keyring
 from registry.interfaces.wab.command_log import CommandLog
-from registry.interfaces.wab.command_signature import sign_command
+from registry.interfaces.wab.dispatcher import sign_command
 from tests.api.running import Json, RunningRegistry
 
 GETS = {

@@ -26,11 +26,11 @@ def open_client(**services: Any) -> httpx.AsyncClient:
     versioned = Router(
         "/v1",
         route_handlers=[
-            log.get_consistency,
-            log.get_inclusion,
+            log.prove_consistency,
+            log.prove_inclusion,
             rankings.erase,
             rankings.get_ranking,
-            rankings.get_ranking_proof,
+            rankings.prove_ranking,
             proofs.get_record,
             proofs.get_record_proof,
         ],

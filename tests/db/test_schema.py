@@ -10,15 +10,13 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.db.engine.engines import Engine, Role
 from registry.db.schema import (
-    answer_tables,
     operator_tables,
     report_tables,
     tables,
-    webhook_tables,
 )
 from registry.db.schema.metadata import metadata
 
-DECLARED_IN = (answer_tables, operator_tables, report_tables, tables, webhook_tables)
+DECLARED_IN = (operator_tables, report_tables, tables)
 SCHEMAS = ("registry", "audit", "disclosure")
 
 

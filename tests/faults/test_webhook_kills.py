@@ -23,7 +23,7 @@ from sqlalchemy import update
 
 from registry.db.engine.embedded import start_embedded
 from registry.db.engine.engines import Engine, open_engine
-from registry.db.schema.webhook_tables import webhook
+from registry.db.schema.operator_tables import webhook
 from registry.identity.keys.jwk import parse_jwks
 from registry.identity.requests.message_signature import (
     Message,

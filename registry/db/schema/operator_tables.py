@@ -1,7 +1,8 @@
-"""The tables of operators: who runs agents, by key, and how many rankings each had.
+"""The tables of operators: who runs agents, by key, how many rankings each had, webhooks.
 
 What they say of themselves, their API keys and the nonces of their requests lie apart
-from the rest: only the role of the web processes reads them.
+from the rest: only the role of the web processes reads them. Beside them stand the
+answers that a repeated call gets again, most of which are operators'.
 """
 
 from sqlalchemy import (
@@ -9,6 +10,8 @@ from sqlalchemy import (
     Boolean,
     Column,
     ForeignKey,
+    Index,
+    Integer,
     LargeBinary,
     Text,
     text,
@@ -59,4 +62,47 @@ operator_count = audit_table(
     "operator_count",
     _operator_key(),
     Column("rankings", BigInteger, nullable=False, server_default=text("0")),
+)
+
+webhook = registry_table(
+    "webhook",
+    Column("webhook_id", Text, primary_key=True),
+    Column(
+        "operator_id", Text, ForeignKey("registry.operator.operator_id"), nullable=False
+    ),
+    Column("url", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("challenge", Text, nullable=False),
+    Column("cursor", LargeBinary, nullable=False),
+    instant("created_at"),
+    instant("delivered_at", nullable=True),
+    Column("problem", JSONB(none_as_null=True)),
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    instant("due_at", nullable=True),
+    instant("leased_until", nullable=True),
+    Column("fence", BigInteger, nullable=False, server_default=text("0")),
+)
+
+webhook_letter = registry_table(
+    "webhook_letter",
+    Column(
+        "webhook_id",
+        Text,
+        ForeignKey("registry.webhook.webhook_id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("delivery_id", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("problem", JSONB, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    instant("died_at"),
+)
+
+idempotent_answer = registry_table(
+    "idempotent_answer",
+    Column("call", LargeBinary, primary_key=True),
+    Column("request", LargeBinary, nullable=False),
+    Column("answer", LargeBinary, nullable=False),
+    instant("expires_at"),
+    Index("idempotent_answer_expires_at_idx", "expires_at"),
 )

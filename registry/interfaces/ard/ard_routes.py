@@ -1,9 +1,11 @@
 """POST /ard/search, POST /ard/explore, GET /ard/agents, and the registry's own manifest."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+import msgspec
 from litestar import Router, get, post
 from litestar.params import FromPath, JSONBody, QueryParameter
 
@@ -24,7 +26,6 @@ from registry.interfaces.ard.ard_entries import (
     own_manifest,
     parse_identifier,
 )
-from registry.interfaces.ard.ard_errors import ARD_EXCEPTION_HANDLERS
 from registry.interfaces.ard.ard_query import (
     FIELDS,
     ArdExplore,
@@ -37,7 +38,12 @@ from registry.interfaces.ard.ard_query import (
 from registry.interfaces.http.conditional import HOUR, Conditional
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import (
+    EXCEPTION_HANDLERS,
+    ProblemResponse,
+    problems,
+    respond_to,
+)
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body
@@ -329,9 +335,35 @@ async def get_manifest(services: Injected) -> ArdManifest:
     return own_manifest(services.origin, urlsplit(services.origin).hostname or "")
 
 
+_CODES = {
+    HTTPStatus.UNAUTHORIZED: "UNAUTHENTICATED",
+    HTTPStatus.FORBIDDEN: "UNAUTHENTICATED",
+    HTTPStatus.NOT_FOUND: "NOT_FOUND",
+    HTTPStatus.GONE: "NOT_FOUND",
+    HTTPStatus.TOO_MANY_REQUESTS: "RATE_LIMIT_EXCEEDED",
+}
+
+
+def ard_code(status: int) -> str:
+    """Return the code of ARD's Appendix B that is nearest to a status."""
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return "INTERNAL_ERROR"
+    return _CODES.get(HTTPStatus(status), "INVALID_ARGUMENT")
+
+
+def respond_with_code(request: Call, error: Exception) -> ProblemResponse:
+    """Answer with the problem, and with errorCode and message of Appendix B."""
+    response = respond_to(error, request)
+    document = msgspec.json.decode(response.content)
+    status = response.status_code or HTTPStatus.INTERNAL_SERVER_ERROR
+    members = {"errorCode": ard_code(status), "message": document["detail"]}
+    response.content = msgspec.json.encode({**document, **members})
+    return response
+
+
 ARD = Router(
     "/ard",
     route_handlers=[search_by_ard, explore_by_ard, list_ard_entries, get_ard_entry],
-    exception_handlers=ARD_EXCEPTION_HANDLERS,
+    exception_handlers=dict.fromkeys(EXCEPTION_HANDLERS, respond_with_code),
     middleware=[Conditional()],
 )
