@@ -17,7 +17,7 @@ alone. It is looked up, as most requests consist of the same few hundred pieces.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,8 @@ class Dense:
     def __call__(self, inputs: Floats) -> Floats:
         """inputs: shape (n, inputs)."""
         largest = _largest(inputs)
-        outputs: Floats = np.rint(inputs * (self.most / largest)) @ self.weights
+        scaled = inputs * (self.most / largest)
+        outputs: Floats = np.rint(scaled, out=scaled) @ self.weights
         outputs *= largest / self.most * self.scale
         return outputs
 
@@ -149,9 +150,10 @@ class SentenceLayers:
         """
         lengths = np.array(list(map(len, texts)))
         # Whole numbers in 64-bit fractions: exact in any order.
-        units = np.rint(self._features(texts) * _SUM_UNIT)
-        starts = np.cumsum(lengths) - lengths
-        sums = np.add.reduceat(units, starts, axis=0, dtype=np.float64)
+        units = self._features(texts)
+        units *= _SUM_UNIT
+        by_text = np.split(np.rint(units, out=units), np.cumsum(lengths)[:-1])
+        sums = np.array([text.sum(axis=0, dtype=np.float64) for text in by_text])
         summed = (sums / _SUM_UNIT).astype(np.float32)
         counts = lengths.astype(np.float32)[:, None]
         inputs = self._dense["cnn_W"](summed) + counts * self._sum_bias
@@ -161,19 +163,27 @@ class SentenceLayers:
     def _features(self, texts: Sequence[Sequence[int]]) -> Floats:
         """Return shape (pieces of all texts, channels)."""
         gap = [_SILENCE] * _REACH
-        rows = [*gap, *chain.from_iterable([*text, *gap] for text in texts)]
-        numbers = np.array(rows[_REACH:-_REACH])
-        silent = numbers == _SILENCE
-        effects = _widened(np.array(self._effects_of(rows)))
+        pieces = [*gap, *chain.from_iterable([*text, *gap] for text in texts)]
+        effects = self._effects_of(pieces)
+        row_of = {piece: row for row, piece in enumerate(effects)}
+        rows = np.array(list(map(row_of.__getitem__, pieces)))
+        speaking = np.flatnonzero(rows)
+        widened = _widened(np.array(list(effects.values())))
         parts = np.split(
-            effects.reshape(len(rows), -1, _CHANNELS), self._borders, axis=1
+            widened.reshape(len(effects), -1, _CHANNELS), self._borders, axis=1
         )
-        convolved = map(_convolve, parts, repeat(silent), self._convolutions)
-        features = np.concatenate([self._embed(numbers), *convolved], axis=1)
-        return _normalise(features[~silent], *self._norm)
+        embedded = self._embed(np.array(pieces)[speaking])
+        convolved = [
+            _convolve(part, rows, speaking, convolution)
+            for part, convolution in zip(parts, self._convolutions, strict=True)
+        ]
+        return _normalise(np.concatenate([embedded, *convolved], axis=1), *self._norm)
 
-    def _effects_of(self, pieces: list[int]) -> list[Halves]:
-        """Return of each piece, by convolution: its inputs, what it says to neighbours."""
+    def _effects_of(self, pieces: list[int]) -> dict[int, Halves]:
+        """Return of each piece, by convolution: its inputs, what it says to neighbours.
+
+        Silence comes first.
+        """
         stored = self._stored
         rows = {_SILENCE: self._silent}
         for piece in pieces:
@@ -187,7 +197,7 @@ class SentenceLayers:
         if len(stored) > _STORED_MOST:
             for piece in list(stored)[:-_STORED_MOST]:
                 stored.pop(piece, None)
-        return list(map(rows.__getitem__, pieces))
+        return rows
 
     def _compute_effects(self, pieces: npt.NDArray[np.int64]) -> Halves:
         embedded = self._embed(pieces)
@@ -220,28 +230,28 @@ class SentenceLayers:
 
 
 def _convolve(
-    rows: Floats, silent: npt.NDArray[np.bool_], convolution: _Convolution
+    effects: Floats,
+    rows: npt.NDArray[np.int64],
+    speaking: npt.NDArray[np.int64],
+    convolution: _Convolution,
 ) -> Floats:
-    """Add to each piece what its neighbours say, twice.
+    """Add to each piece what its neighbours say, twice; shape (speaking, channels).
 
-    rows: of each piece its inputs, then what it says to each neighbour; zero for silent
-    ones. silent: of all but the first and last _REACH, and so is what is returned.
+    effects: of each distinct piece its inputs, then what it says to each neighbour; zero
+    for silence. rows: of all pieces, those in effects. speaking: which are no silence.
     """
-    count, width, start = len(silent), convolution.width, _REACH - convolution.before
-    total = np.repeat(convolution.first[1][None], count, axis=0)
+    width, start = convolution.width, speaking - convolution.before
+    total = np.repeat(convolution.first[1][None], len(speaking), axis=0)
     for neighbour in range(width):  # in this order: sums of fractions
-        row = start + neighbour
-        total += rows[row : row + count, neighbour + 1]
+        total += effects[rows[start + neighbour], neighbour + 1]
+    own = effects[rows[speaking], 0]
+    own += _positive(total)
     outputs = np.zeros((len(rows), _CHANNELS), np.float32)
-    own = outputs[_REACH:-_REACH]
-    np.add(rows[_REACH:-_REACH, 0], _positive(total), out=own)
-    own[silent] = 0
-    step = outputs.strides[0]
-    shape, strides = (count, width * _CHANNELS), (step, outputs.itemsize)
-    overlapping = np.ndarray(shape, np.float32, outputs, start * step, strides)
+    outputs[speaking] = own
+    windows = outputs[start[:, None] + np.arange(width)]
     dense, bias = convolution.second
-    added: Floats = own + _positive(dense(overlapping) + bias)
-    return added
+    own += _positive(dense(windows.reshape(len(speaking), -1)) + bias)
+    return own
 
 
 def _widened(halves: Halves) -> Floats:
@@ -260,7 +270,7 @@ def _normalise(inputs: Floats, weights: Floats, biases: Floats) -> Floats:
     # At most 2^16, so that sums of squares times the width are below 2^53.
     whole = np.rint(inputs * (_NORMAL_MOST / _largest(inputs))).astype(np.float64)
     total = whole.sum(axis=1, keepdims=True)
-    squares = np.einsum("ij,ij->i", whole, whole)[:, None]
+    squares = np.vecdot(whole, whole)[:, None]
     whole *= width
     whole -= total
     whole /= np.sqrt(width * squares - total * total + 1)
