@@ -43,6 +43,7 @@ def make_tls_context(ca_file: str | None = None) -> ssl.SSLContext:
     """
     context = ssl.create_default_context(cafile=certifi.where())
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION  # a server's handshakes are one
     if ca_file:
         context.load_verify_locations(cafile=ca_file)
     return context

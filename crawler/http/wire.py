@@ -143,15 +143,21 @@ class Wire:
         return str(opened.getpeername()[0])
 
     def _shake_hands(self) -> None:
-        """Raises: ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError."""
+        """Leave its last bytes to the first request.
+
+        Raises: ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError.
+        """
         secured = self._secured()
         try:
             secured.do_handshake()
         except ssl.SSLWantReadError:
             self._flush()
             self._receive()
-            secured.do_handshake()
-        self._flush()
+            try:
+                secured.do_handshake()
+            except ssl.SSLWantReadError:
+                self._flush()  # TLS 1.2, or of 1.3 where another key share is wanted
+                raise
 
     def _decrypt(self) -> bytes:
         """Return all that is here, b"" at the end.

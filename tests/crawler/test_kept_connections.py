@@ -1,12 +1,14 @@
 """A visit's requests follow each other on a connection, which ends with the visit."""
 
 import asyncio
+import ssl
+from collections.abc import Callable
 
 import psutil
 import pytest
 
 from crawler import refusals
-from crawler.http.connection import reusing_connections
+from crawler.http.connection import make_tls_context, reusing_connections
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.fetch import Fetcher
 from crawler.http.head import ANY_TYPE
@@ -64,6 +66,28 @@ async def test_requests_of_a_visit_share_a_connection(net: Net) -> None:
     site = KeepingSite()
     assert await fetch_in_turn(net, site) == ["{}"] * 3
     assert (site.connections, len(site.requests)) == (1, 3)
+
+
+def only_tls_1_2(context: ssl.SSLContext) -> None:
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+
+
+def another_key_share(context: ssl.SSLContext) -> None:
+    context.set_ecdh_curve("secp384r1")
+
+
+@pytest.mark.parametrize("restrict", [only_tls_1_2, another_key_share])
+async def test_a_handshake_may_take_another_round_trip(
+    net: Net, restrict: Callable[[ssl.SSLContext], None]
+) -> None:
+    restrict(net.context(HOST))
+    site = KeepingSite()
+    assert await fetch_in_turn(net, site) == ["{}"] * 3
+    assert site.connections == 1
+
+
+def test_a_handshake_is_not_repeated_on_a_servers_wish() -> None:
+    assert make_tls_context().options & ssl.OP_NO_RENEGOTIATION
 
 
 async def test_without_a_visit_each_request_has_a_connection_that_it_closes(
