@@ -144,6 +144,12 @@ class Run(NamedTuple):
 
 
 def runs_of(text: str) -> list[Run]:
+    if text.isascii():
+        return list(chain.from_iterable(map(_RUNS.__getitem__, text.split())))
+    return _read_runs(text)
+
+
+def _read_runs(text: str) -> list[Run]:
     return [
         Run(
             match.group(),
@@ -151,6 +157,9 @@ def runs_of(text: str) -> list[Run]:
         )
         for match in _WORD.finditer(_apart(text))
     ]
+
+
+_RUNS = Memo(_read_runs, longest=LONGEST, most=16_384)
 
 
 def plain_text(runs: Iterable[Run]) -> str:
@@ -221,18 +230,10 @@ def split_words(text: str) -> list[str]:
     `bookTable_v2` gives book, table, v, 2; `café's` gives cafe.
     """
     if text.isascii():
-        runs = map(_WORDS_OF_RUN.__getitem__, text.split())
-        words = list(chain.from_iterable(runs))
+        words = [word for run in runs_of(text) for word in run.words]
         if _FIRST_PARTS.isdisjoint(words):
             return words
     return [word for _, word in typed_words(text)]
-
-
-def _words_of_run(run: str) -> tuple[str, ...]:
-    return tuple(word for _, word, _ in _read_words(run))
-
-
-_WORDS_OF_RUN = Memo(_words_of_run, longest=LONGEST, most=16_384)
 
 
 def stem(word: str) -> str:

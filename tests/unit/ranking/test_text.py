@@ -7,6 +7,7 @@ from registry.ranking.letters import readable
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.terms import (
     distinct_terms,
+    runs_of,
     split_words,
     typed_words,
 )
@@ -203,6 +204,7 @@ def test_reading_what_was_read_changes_nothing(text: str) -> None:
 @given(st.text("abEZ01 _-'\t\n.!", max_size=60) | st.from_regex(r"(?s)[ -~]{0,60}"))
 def test_plain_text_gives_the_same_words_by_the_short_way(text: str) -> None:
     assert split_words(text) == [word for _, word in typed_words(text)]
+    assert runs_of(text) == runs_of(f"{text} \u4e00")[:-1]
 
 
 @pytest.mark.parametrize(
