@@ -52,10 +52,12 @@ class _Resolver(Resolver):
         return [Endpoint(e.address, self._sites_port) for e in endpoints]
 
 
-def run(crowd: Crowd, database_url: str, at_once: int, policy: Policy) -> CpuEffort:
-    """Visit all sites of a database, with a crawl due at each.
+def run(
+    crowd: Crowd, database_url: str, at_once: int, policy: Policy
+) -> tuple[CpuEffort, CpuEffort]:
+    """Visit all sites of a database, with a crawl due at each, and once more.
 
-    policy: whose encoder takes its part of the CPU.
+    The second time no document has changed. policy: whose encoder takes its part of the CPU.
 
     Raises: CrowdNotCrawled.
     """
@@ -66,20 +68,32 @@ def run(crowd: Crowd, database_url: str, at_once: int, policy: Policy) -> CpuEff
 
 async def _run(
     crowd: Crowd, database_url: str, at_once: int, policy: Policy
-) -> CpuEffort:
+) -> tuple[CpuEffort, CpuEffort]:
     async with engine_at(database_url, Role.CRAWLER, pool=CONNECTIONS) as engine:
         context = _context(engine, crowd, policy)
         worker = Worker(context, at_once=at_once, lease=LEASE)
         spare_the_collector()
-        meter = Meter()
         working = asyncio.create_task(worker.run())
-        while _ended() < crowd.hosts and not working.done():
-            await asyncio.sleep(POLL_S)
-        async with engine.connect() as connection:
-            visited, documents = await tables.count_crawled(connection)
-        effort = meter.stop(documents)
-        working.cancel()
-        await asyncio.gather(working, return_exceptions=True)
+        try:
+            first = await _visit_all(engine, crowd, working)
+            async with engine.begin() as connection:
+                await tables.make_crawls_due(connection)
+            return first, await _visit_all(engine, crowd, working)
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+
+async def _visit_all(
+    engine: Engine, crowd: Crowd, working: asyncio.Task[None]
+) -> CpuEffort:
+    """Wait until each site was visited once more than before. Raises: CrowdNotCrawled."""
+    meter, before = Meter(), _ended()
+    while _ended() < before + crowd.hosts and not working.done():
+        await asyncio.sleep(POLL_S)
+    async with engine.connect() as connection:
+        visited, documents = await tables.count_crawled(connection)
+    effort = meter.stop(documents)
     if not visited == documents == crowd.hosts:
         raise CrowdNotCrawled(f"{documents} documents of {crowd.hosts} sites")
     return effort

@@ -34,8 +34,8 @@ def measure(*, sites: int, at_once: int) -> Figures:
     """Fetch one declared document of each site, so many at once.
 
     Ours are read and stored too; the others only fetch. Scrapy is left out where it is
-    not installed. static: ours by the encoder that is no neural network.
-    postgres_cpu_ms_per_doc: beside our own CPU.
+    not installed. static: ours by the encoder that is no neural network. unchanged: ours
+    at the second visit. postgres_cpu_ms_per_doc: beside our own CPU, of both visits.
     """
     with crowd_of(sites) as crowd:
         bare = in_process(bare_loop.run, crowd, at_once)
@@ -44,14 +44,16 @@ def measure(*, sites: int, at_once: int) -> Figures:
             others["scrapy_docs_per_cpu_s"] = in_process(
                 scrapy_spider.run, crowd, at_once
             )
-        static, _ = _crawl(crowd, at_once, STATIC_POLICY)
-        ours, postgres_s = _crawl(crowd, at_once)
+        static, again, _ = _crawl(crowd, at_once, STATIC_POLICY)
+        ours, _, postgres_s = _crawl(crowd, at_once)
     return {
         "docs_per_cpu_s": round(ours.documents_per_cpu_s, 1),
         **{name: round(e.documents_per_cpu_s, 1) for name, e in others.items()},
         "static_docs_per_cpu_s": round(static.documents_per_cpu_s, 1),
+        "unchanged_docs_per_cpu_s": round(again.documents_per_cpu_s, 1),
         "docs_over_bare_httpx": _ratio(ours, bare),
         "static_docs_over_bare_httpx": _ratio(static, bare),
+        "unchanged_docs_over_bare_httpx": _ratio(again, bare),
         "postgres_cpu_ms_per_doc": round(1000 * postgres_s / sites, 2),
         "documents": ours.documents,
     }
@@ -60,7 +62,7 @@ def measure(*, sites: int, at_once: int) -> Figures:
 def crawl_cold(*, sites: int, at_once: int) -> Figures:
     """Visit all sites in one run; rss_mb: the peak of our process."""
     with crowd_of(sites) as crowd:
-        ours, _ = _crawl(crowd, at_once)
+        ours, *_ = _crawl(crowd, at_once)
     return {
         "cold_sites": ours.documents,
         "cold_docs_per_cpu_s": round(ours.documents_per_cpu_s, 1),
@@ -71,12 +73,14 @@ def crawl_cold(*, sites: int, at_once: int) -> Figures:
 
 def _crawl(
     crowd: Crowd, at_once: int, policy: Policy = DEFAULT_POLICY
-) -> tuple[CpuEffort, float]:
-    """Return the effort, and the CPU seconds of PostgreSQL beside it."""
+) -> tuple[CpuEffort, CpuEffort, float]:
+    """Return the efforts of both visits, and the CPU seconds of PostgreSQL beside them."""
     with _database_of(crowd) as server:
         before_s = postgres_cpu_s(server)
-        ours = in_process(own_crawl.run, crowd, database_url(server), at_once, policy)
-        return ours, postgres_cpu_s(server) - before_s
+        first, again = in_process(
+            own_crawl.run, crowd, database_url(server), at_once, policy
+        )
+        return first, again, postgres_cpu_s(server) - before_s
 
 
 def _ratio(ours: CpuEffort, other: CpuEffort) -> float:

@@ -21,6 +21,7 @@ from crawler.bench.documents import build_document, host_of, path_of
 from crawler.robots.robots_txt import PATH as ROBOTS_PATH
 
 ROBOTS = b"User-agent: *\nDisallow: /admin/\nDisallow: /search?\nAllow: /\n"
+ETAG = '"crowd"'
 BACKLOG = 1024
 NAMES_OF_A_CERTIFICATE = 10  # one each would take longer to issue than to crawl
 
@@ -108,7 +109,8 @@ async def _answer_one(
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     path = head.split(" ", 2)[1]
     host = head.partition("\r\nhost: ")[2].partition("\r\n")[0].partition(":")[0]
-    writer.write(_page(host, path))
+    is_known = f"\r\nif-none-match: {ETAG}\r\n" in head
+    writer.write(_UNCHANGED if is_known else _page(host, path))
     await writer.drain()
     return "\r\nconnection: close" not in head
 
@@ -130,6 +132,9 @@ def _spell(status: str, content_type: str, body: bytes) -> bytes:
         f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\n"
         f"Content-Length: {len(body)}\r\nDate: Sun, 22 Nov 2026 10:00:00 GMT\r\n"
         "Server: crowd\r\nCache-Control: max-age=600\r\n"
-        'ETag: "crowd"\r\nVary: Accept-Encoding\r\n\r\n'
+        f"ETag: {ETAG}\r\nVary: Accept-Encoding\r\n\r\n"
     )
     return head.encode() + body
+
+
+_UNCHANGED = _spell("304 Not Modified", "application/json", b"")

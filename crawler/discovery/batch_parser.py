@@ -2,13 +2,13 @@
 
 Reading a document, and understanding what was read, are a millisecond of many small steps
 each. In between the requests of other visits they find the processor's caches full of
-something else, and take a quarter more; and so do the two halves of reading.
+something else, and take a quarter more.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from crawler.group import Group
 
@@ -16,7 +16,6 @@ AT_ONCE = 32
 """So many milliseconds nothing else is done."""
 
 LINGER_S = 0.25
-Opened = TypeVar("Opened")
 Result = TypeVar("Result")
 Read = Callable[[], Any]
 
@@ -25,7 +24,7 @@ class BatchParser:
     """A parser of documents and sites in batches of one kind; one a process."""
 
     def __init__(self) -> None:
-        group = partial(Group[_Steps, Read], _carry_out, most=AT_ONCE)
+        group = partial(Group[Read, Read], _carry_out, most=AT_ONCE)
         self._documents = group(linger_s=LINGER_S)
         # Whose documents were read together come together.
         self._visits = group(linger_s=0)
@@ -36,45 +35,19 @@ class BatchParser:
         with self._documents.expecting(), self._visits.expecting():
             yield
 
-    async def document(
-        self, opened: Callable[[], Opened], read: Callable[[Opened], Result]
-    ) -> Result:
-        """Parse a document; all are opened before the first is parsed. Raises: as either does."""
-        result: Result = await _do(self._documents, _Steps(opened, read))
-        return result
+    async def document(self, read: Callable[[], Result]) -> Result:
+        """Parse a document. Raises: what parsing raises."""
+        parsed: Result = (await self._documents.do(read))()
+        return parsed
 
     async def whole_visit(self, read: Callable[[], Result]) -> Result:
         """Parse all that one visit brought. Raises: what parsing raises."""
-        result: Result = await _do(self._visits, _Steps(read, _same))
-        return result
+        parsed: Result = (await self._visits.do(read))()
+        return parsed
 
 
-class _Steps(NamedTuple):
-    """then: of what the first gives."""
-
-    first: Read
-    then: Callable[[Any], Any]
-
-
-def _same(result: Result) -> Result:
-    return result
-
-
-async def _do(group: "Group[_Steps, Read]", steps: _Steps) -> Any:
-    read = await group.do(steps)
-    return read()
-
-
-async def _carry_out(batch: Sequence[_Steps]) -> list[Read]:
-    begun = [_outcome(steps.first) for steps in batch]
-    return [
-        _outcome(partial(_go_on, read, steps.then))
-        for steps, read in zip(batch, begun, strict=True)
-    ]
-
-
-def _go_on(read: Read, then: Callable[[Any], Any]) -> Any:
-    return then(read())
+async def _carry_out(batch: Sequence[Read]) -> list[Read]:
+    return list(map(_outcome, batch))
 
 
 def _outcome(read: Read) -> Read:

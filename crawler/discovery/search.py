@@ -36,7 +36,7 @@ from crawler.http.head import Validators
 from crawler.robots.robots_cache import RobotsCache
 from crawler.robots.robots_txt import Robots
 from registry.errors import Problem, ProblemType, Refused
-from registry.formats.detect import open_document, parse_document, read_opened
+from registry.formats.detect import parse_document
 from registry.formats.document import Document, Format, Parsed, Rejected
 from registry.formats.html.links import DiscoveryLink, parse_link_header, parse_links
 from registry.identity.keys.dns_record import Status, choose_record, parse_wab_records
@@ -227,24 +227,18 @@ class _Search:
         """A long one off the event loop: it takes a while."""
         if not isinstance(answer, FetchedDocument):
             return None
-        facts = {
-            "url": answer.final_url,
-            "content_type": answer.content_type,
-            "site_url": f"{self._origin}/",
-        }
-        allow_loopback = self._fetcher.allow_loopback
-        body = answer.body
-        if len(body) > _LONG_BYTES:
-            parsed = await asyncio.to_thread(
-                parse_document, body, **facts, allow_loopback=allow_loopback
-            )
+        read = partial(
+            parse_document,
+            answer.body,
+            url=answer.final_url,
+            content_type=answer.content_type,
+            site_url=f"{self._origin}/",
+            allow_loopback=self._fetcher.allow_loopback,
+        )
+        if len(answer.body) > _LONG_BYTES:
+            parsed = await asyncio.to_thread(read)
         else:
-            parsed = await self._batch_parser.document(
-                partial(open_document, body),
-                lambda opened: read_opened(
-                    opened, body, **facts, allow_loopback=allow_loopback
-                ),
-            )
+            parsed = await self._batch_parser.document(read)
         self._parsed[answer.url] = parsed
         return _emit_parsed(answer.final_url, parsed)
 

@@ -12,13 +12,14 @@ from typing import Any
 
 from crawler.group import Group
 from registry.db.engine.engines import Engine, reading
+from registry.db.engine.prepared import Gathered
 from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Completion
 from registry.db.sites import documents
 from registry.db.sites import listed_sites as sites
-from registry.db.sites.documents import StoredDocument
+from registry.db.sites.documents import StoredDocument, confirm_documents
 from registry.db.sites.listed_sites import StoredKey
-from registry.db.sites.notices import Notice
+from registry.db.sites.notices import Notice, gather_notices
 from registry.sites.entry import SiteEntry
 from registry.usecases.sites.list_site import Lister, SiteUpdate
 from registry.usecases.sites.parse_site import ParsedSite
@@ -51,6 +52,9 @@ class FinishedVisit:
     complete: Callable[[SiteEntry], Completion]
 
 
+_EndedVisit = tuple[Completion, Sequence[Notice], datetime, Sequence[str]]
+
+
 class CrawlStore:
     """Store of the process."""
 
@@ -59,11 +63,12 @@ class CrawlStore:
         self._lister = lister
         self._reads = Group(self._read, most=AT_ONCE)
         self._writes = Group(self._write, most=AT_ONCE, linger_s=LINGER_S)
+        self._ends = Group(self._end, most=AT_ONCE, linger_s=LINGER_S)
 
     @contextmanager
     def visit(self) -> Iterator[None]:
         """Mark a visit under way: writers wait a little for the others."""
-        with self._writes.expecting():
+        with self._writes.expecting(), self._ends.expecting():
             yield
 
     async def read(self, host: str) -> StoredSite | None:
@@ -73,6 +78,19 @@ class CrawlStore:
     async def write(self, finished: FinishedVisit) -> None:
         """Write the visit; without effect where the site has gone or the lease was lost."""
         await self._writes.do(finished)
+
+    async def end(
+        self,
+        done: Completion,
+        notices: Sequence[Notice],
+        now: datetime,
+        unchanged: Sequence[str] = (),
+    ) -> None:
+        """Write a visit that brought nothing; without effect where the lease was lost.
+
+        unchanged: URLs of documents that were confirmed.
+        """
+        await self._ends.do((done, notices, now, unchanged))
 
     async def _read(self, hosts: Sequence[str]) -> list[StoredSite | None]:
         async with reading(self._engine).connect() as connection:
@@ -121,4 +139,17 @@ class CrawlStore:
                 if done.task.lease in held
             ]
             await self._lister.list_sites(connection, updates)
+        return [None] * len(several)
+
+    async def _end(self, several: Sequence[_EndedVisit]) -> list[None]:
+        writes = Gathered()
+        async with self._engine.begin() as connection:
+            held = await tasks.complete_all(connection, [done for done, *_ in several])
+            for done, notices, now, unchanged in several:
+                site_id = done.task.site_id
+                if done.task.lease in held:
+                    if unchanged:
+                        await confirm_documents(writes, site_id, unchanged, now)
+                    await gather_notices(writes, site_id, notices, now)
+            await writes.carry_out(connection)
         return [None] * len(several)

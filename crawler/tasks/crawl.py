@@ -67,20 +67,17 @@ class _Crawl:
     ) -> None:
         self._context = context
         self._task = task
-        self._entry = stored.entry
-        self._stored = stored.documents
-        self._declared = stored.declared
-        self._keys = stored.keys
+        self._site = stored
         self._discovery = discovery
         self._now = context.clock()
 
     async def finish(self) -> None:
         discovery = self._discovery
-        if discovery.is_outage and not _is_gone(discovery, self._stored):
+        if discovery.is_outage and not _is_gone(discovery, self._site.documents):
             comparison = self._compare(is_outage=True)
             await self._postpone(discovery.failures[0].problem.code, comparison)
         elif (
-            _is_confirmed(self._stored, discovery, self._entry.host)
+            _is_confirmed(self._site.documents, discovery, self._site.entry.host)
             and not self._is_move_due()
         ):
             await self._confirm()
@@ -89,7 +86,7 @@ class _Crawl:
 
     def _is_move_due(self) -> bool:
         """Return whether a moved place counts from this visit on, as it is confirmed."""
-        move = self._entry.place_move
+        move = self._site.entry.place_move
         days = self._context.lister.policy.place_cooling_days
         return move is not None and self._now >= counts_from(move, days)
 
@@ -104,15 +101,15 @@ class _Crawl:
             await self._store(understood)
 
     def _understand(self) -> ParsedSite:
-        standing = _still_standing(self._stored, self._discovery, self._now)
+        standing = _still_standing(self._site.documents, self._discovery, self._now)
         return parse_site(
             [*fetched_bodies(self._discovery), *standing],
             Registrant(
-                site_url=f"https://{self._entry.host}/",
-                declarations=declarations_from(self._declared),
+                site_url=f"https://{self._site.entry.host}/",
+                declarations=declarations_from(self._site.declared),
                 pinned=[
                     parse_jwk(key.jwk)
-                    for key in self._keys
+                    for key in self._site.keys
                     if key.known.state == "trusted"
                 ],
                 allow_loopback=self._context.test_hosts,
@@ -125,22 +122,16 @@ class _Crawl:
 
     async def _confirm(self) -> None:
         comparison = self._compare()
-        async with self._context.engine.begin() as connection:
-            held = await tasks.complete(
-                connection,
-                self._task,
-                failures=0,
-                outcome=self._outcome("unchanged"),
-                standing=comparison.standing,
-                **self._learnt(unchanged=True),
-            )
-            if held:
-                await documents.confirm_documents(
-                    connection, self._task.site_id, self._discovery.unchanged, self._now
-                )
-                await notices.save_notices(
-                    connection, self._task.site_id, comparison.notices, self._now
-                )
+        done = Completion(
+            task=self._task,
+            failures=0,
+            outcome=self._outcome("unchanged"),
+            standing=comparison.standing,
+            **self._learnt(unchanged=True),
+        )
+        await self._context.crawl_store.end(
+            done, comparison.notices, self._now, self._discovery.unchanged
+        )
 
     async def _store(self, understood: ParsedSite) -> None:
         comparison = self._compare(understood)
@@ -148,7 +139,7 @@ class _Crawl:
             FinishedVisit(
                 host=self._task.host,
                 understood=understood,
-                declared=self._declared,
+                declared=self._site.declared,
                 notices=comparison.notices,
                 now=self._now,
                 complete=partial(self._complete, understood, comparison),
@@ -216,7 +207,7 @@ class _Crawl:
         troubles = troubles_of(
             self._discovery,
             reading,
-            stored=[document.url for document in self._stored],
+            stored=[document.url for document in self._site.documents],
             is_outage=is_outage,
         )
         return compare_crawl(self._task.standing, troubles, self._now)
@@ -233,7 +224,7 @@ class _Crawl:
         """
         task, now = self._task, self._now
         fetched_at = max(
-            (document.fetched_at for document in self._stored), default=now
+            (document.fetched_at for document in self._site.documents), default=now
         )
         before = task.learnt_at or fetched_at
         if task.is_early(now):
@@ -241,7 +232,9 @@ class _Crawl:
         history: ChangeHistory[float] = task.history
         if before < now:
             # Of the documents, and not `changed_at`, which moves once in the policy's days.
-            newest = max((d.first_fetched_at for d in self._stored), default=before)
+            newest = max(
+                (d.first_fetched_at for d in self._site.documents), default=before
+            )
             stayed = unchanged and newest <= before
             gap_days = (now - before) / timedelta(days=1)
             history = history.after(gap_days, float(stayed))

@@ -5,9 +5,7 @@ from datetime import timedelta
 from crawler import refusals
 from crawler.context import Context
 from crawler.frontier.schedule import next_retry_at
-from registry.db.frontier import tasks
-from registry.db.frontier.tasks import Task
-from registry.db.sites import notices
+from registry.db.frontier.tasks import Completion, Task
 from registry.usecases.sites.notices import ConditionChanges
 
 
@@ -24,19 +22,15 @@ async def postpone(
     """
     now = context.clock()
     failures = task.failures + (code not in refusals.LATER)
-    async with context.engine.begin() as connection:
-        held = await tasks.complete(
-            connection,
-            task,
-            due_at=next_retry_at(
-                now, failures=failures, draw=context.draw, retry_after=pause
-            ),
-            failures=failures,
-            outcome={"result": "failed", "code": code, "at": now.isoformat()},
-            not_before=now + pause if pause else None,
-            standing=comparison.standing if comparison else None,
-        )
-        if held and comparison is not None:
-            await notices.save_notices(
-                connection, task.site_id, comparison.notices, now
-            )
+    done = Completion(
+        task=task,
+        due_at=next_retry_at(
+            now, failures=failures, draw=context.draw, retry_after=pause
+        ),
+        failures=failures,
+        outcome={"result": "failed", "code": code, "at": now.isoformat()},
+        not_before=now + pause if pause else None,
+        standing=comparison.standing if comparison else None,
+    )
+    notices = comparison.notices if comparison else ()
+    await context.crawl_store.end(done, notices, now)

@@ -8,7 +8,7 @@ import gc
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from registry.errors import Refused, RegistryError
 from registry.formats import refusals
@@ -81,10 +81,6 @@ _MEMBER = re.compile(rb'"(' + b"|".join(_FORMAT_OF) + rb')"\s*+:')
 _STARTS_AS_JSON = frozenset(b'{["')
 
 
-Opened: TypeAlias = JsonObject | RegistryError
-"""The JSON of a body, or the error of its parsing."""
-
-
 def parse_document(
     body: bytes,
     *,
@@ -98,43 +94,12 @@ def parse_document(
     url: the document's address. site_url: the crawled site, if the document is elsewhere.
     allow_loopback: for development, actions may be called on this machine.
     """
-    return read_opened(
-        open_document(body),
-        body,
-        url=url,
-        content_type=content_type,
-        site_url=site_url,
-        allow_loopback=allow_loopback,
-    )
-
-
-def open_document(body: bytes) -> Opened:
-    """Parse the JSON: the first half of `parse_document`, for batches."""
+    log = DeviationLog(url=url, site_url=site_url, allow_loopback=allow_loopback)
     try:
         with collector_paused():
             if starts_as_markup(body):
                 raise Refused(refusals.PAGE_NOT_DOCUMENT)
-            return _parse_object(body)
-    except RegistryError as error:
-        return error
-
-
-def read_opened(
-    opened: Opened,
-    body: bytes,
-    *,
-    url: str,
-    content_type: str,
-    site_url: str,
-    allow_loopback: bool = False,
-) -> Parsed | Rejected:
-    """Read the parsed JSON: the second half of `parse_document`."""
-    log = DeviationLog(url=url, site_url=site_url, allow_loopback=allow_loopback)
-    try:
-        if isinstance(opened, RegistryError):
-            raise opened
-        with collector_paused():
-            return Parsed(_read(opened, log))
+            return Parsed(_read(_parse_object(body), log))
     except RegistryError as error:
         if error.code == JSON_SYNTAX.code:
             error = _explain_syntax(body, content_type) or error

@@ -15,7 +15,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
-from string import punctuation
 from typing import NamedTuple
 
 import Stemmer
@@ -108,7 +107,7 @@ def _split_unspaced(word: str) -> Iterator[str]:
 def _words_of(text: str) -> Iterable[tuple[str, str, bool]]:
     """Return each word as typed, as compared, and if a hyphen joins it to the last one."""
     if text.isascii():
-        return chain.from_iterable(map(_PLAIN_WORDS.__getitem__, text.split()))
+        return chain.from_iterable(map(_WORDS_OF_RUN.__getitem__, text.split()))
     return _read_words(text)
 
 
@@ -172,28 +171,7 @@ def compared(shown: str) -> str:
     return fold(shown) if len(shown) <= LONGEST and not shown.isascii() else shown
 
 
-def _plain_words(run: str) -> tuple[tuple[str, str, bool], ...]:
-    """Read a run without spaces, across which no hyphen joins."""
-    if word := plain_word(run):
-        return ((word, word, False),)
-    return tuple(_read_words(run))
-
-
-def plain_word(run: str) -> str | None:
-    """Return the word of an ASCII run that has marks only before and behind it.
-
-    None for other runs, which may still have one word, or none.
-    """
-    bare = run.strip(punctuation)
-    if not bare.isalpha():
-        return None
-    if bare.islower():
-        return bare
-    changes_case = not (bare.isupper() or bare[1:].islower())
-    return None if changes_case else bare.lower()
-
-
-_PLAIN_WORDS = Memo(_plain_words, longest=LONGEST, most=16_384)
+_WORDS_OF_RUN = Memo(lambda run: tuple(_read_words(run)), longest=LONGEST, most=16_384)
 
 
 def typed_words(text: str) -> list[tuple[str, str]]:

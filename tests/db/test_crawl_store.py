@@ -6,12 +6,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from crawler.frontier.crawl_store import CrawlStore, FinishedVisit
 from registry.db.engine.engines import DatabaseError
 from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Completion, Task
+from registry.db.sites import documents
+from registry.db.sites.documents import StoredDocument
 from registry.sites.entry import SiteEntry
+from registry.usecases.sites.notices import make_notice
 from tests.db.scene import Scene, SiteOwner, body_of, understood, with_commands
 
 LEASE = timedelta(seconds=120)
@@ -59,6 +63,12 @@ def finished(scene: Scene, owner: SiteOwner, task: Task, action: str) -> Finishe
 async def actions_of(scene: Scene, owners: Sequence[SiteOwner]) -> list[str]:
     entries = [await scene.entry(owner) for owner in owners]
     return [entry.site.actions[0].name for entry in entries]
+
+
+async def documents_of(scene: Scene, owner: SiteOwner) -> list[StoredDocument]:
+    site_id = (await scene.entry(owner)).site_id
+    async with scene.crawler.connect() as connection:
+        return await documents.current_documents(connection, site_id)
 
 
 async def write(
@@ -116,6 +126,34 @@ async def test_visit_that_can_not_be_written_spoils_no_other(
         entry = await scene.entry(owners[1])
         outcomes = await tasks.outcomes_of(connection, entry.site_id)
     assert "seen" not in outcomes["crawl"]
+
+
+async def test_visits_that_brought_nothing_end_in_one_transaction_under_their_fences(
+    scene: Scene, owners: list[SiteOwner]
+) -> None:
+    leased = await lease_crawls(scene, owners)
+    leased[1] = replace(leased[1], fence=leased[1].fence - 1)
+    later = scene.clock() + timedelta(days=1)
+    crawl_store = CrawlStore(scene.crawler, scene.lister)
+
+    async def end(owner: SiteOwner, task: Task) -> None:
+        (document,) = await documents_of(scene, owner)
+        done = Completion(task=task, due_at=later, failures=0, outcome={"seen": True})
+        notice = make_notice("listed_again", owner.host.name)
+        await crawl_store.end(done, [notice], later, [document.url])
+
+    with crawl_store.visit(), crawl_store.visit(), crawl_store.visit():
+        await asyncio.gather(*map(end, owners, leased))
+    fetched = [(await documents_of(scene, owner))[0].fetched_at for owner in owners]
+    assert [at == later for at in fetched] == [True, False, True]
+    async with scene.crawler.connect() as connection:
+        ended = text("SELECT xmin FROM registry.task WHERE outcome ? 'seen'")
+        writers = [row.xmin for row in await connection.execute(ended)]
+        said = text("SELECT detail FROM registry.notice WHERE noted_at = :at")
+        told = (await connection.execute(said, {"at": later})).scalars().all()
+    assert len(writers) == 2
+    assert len(set(writers)) == 1
+    assert sorted(told) == sorted(owners[n].host.name for n in (0, 2))
 
 
 async def test_what_is_known_of_many_is_read_at_once(

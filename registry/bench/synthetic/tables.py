@@ -147,6 +147,12 @@ async def count_crawled(connection: Connection) -> tuple[int, int]:
     return crawled, (await connection.execute(STORED)).scalar_one()
 
 
+async def make_crawls_due(connection: Connection) -> None:
+    await connection.execute(
+        text("UPDATE registry.task SET due_at = now() WHERE kind = 'crawl'")
+    )
+
+
 async def withdraw_part(connection: Connection, part: int, of: int) -> int:
     """Withdraw part number `part` of `of` parts of the sites; return how many sites."""
     result = await connection.execute(WITHDRAW_PART, {"part": part, "of": of})

@@ -81,6 +81,15 @@ _REFRESH = Prepared(
     )
     .values({name: bindparam(name) for name in _REFRESHED})
 )
+_CONFIRM = Prepared(
+    update(document)
+    .where(
+        document.c.site_id == bindparam("of_site"),
+        document.c.url == func.any(bindparam("urls", type_=ARRAY(document.c.url.type))),
+        document.c.retired_at.is_(None),
+    )
+    .values(fetched_at=bindparam("now"))
+)
 
 
 async def current_documents(
@@ -162,18 +171,10 @@ async def note_signatures(
 
 
 async def confirm_documents(
-    connection: Connection, site_id: int, urls: Sequence[str], now: datetime
+    connection: Connection | Gathered, site_id: int, urls: Sequence[str], now: datetime
 ) -> None:
     """Note that the current documents at these URLs were requested and are unchanged."""
-    await connection.execute(
-        update(document)
-        .where(
-            document.c.site_id == site_id,
-            document.c.url.in_(urls),
-            document.c.retired_at.is_(None),
-        )
-        .values(fetched_at=now)
-    )
+    await _CONFIRM(connection, of_site=site_id, urls=list(urls), now=now)
 
 
 async def _refresh(

@@ -244,7 +244,7 @@ def _convolve(
     total = np.repeat(convolution.first[1][None], len(speaking), axis=0)
     for neighbour in range(width):  # in this order: sums of fractions
         total += effects[rows[start + neighbour], neighbour + 1]
-    own = effects[rows[speaking], 0]
+    own: Floats = effects[rows[speaking], 0]
     own += _positive(total)
     outputs = np.zeros((len(rows), _CHANNELS), np.float32)
     outputs[speaking] = own

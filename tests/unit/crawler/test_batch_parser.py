@@ -33,7 +33,7 @@ async def fetch_and_read(
     with batch_parser.visit():
         for _ in range(pages):
             await asyncio.sleep(0)
-        return await batch_parser.document(read, abs)
+        return await batch_parser.document(read)
 
 
 async def test_documents_that_come_one_by_one_are_read_in_a_row() -> None:
@@ -66,21 +66,7 @@ async def test_a_visit_alone_waits_for_nobody() -> None:
     batch_parser, book = BatchParser(), list[int]()
     with batch_parser.visit():
         async with asyncio.timeout(0.1):
-            assert await batch_parser.document(Page(1, book).read, abs) == 2
+            assert await batch_parser.document(Page(1, book).read) == 2
             assert await batch_parser.whole_visit(Page(2, book).read) == 4
     with pytest.raises(Refused):
         await batch_parser.whole_visit(refuse)
-
-
-async def test_all_are_opened_before_the_first_is_read() -> None:
-    batch_parser, done = BatchParser(), list[str]()
-
-    async def visit(name: str) -> str:
-        with batch_parser.visit():
-            return await batch_parser.document(
-                lambda: done.append(f"open {name}"),
-                lambda _: done.append(f"read {name}") or name,
-            )
-
-    assert await asyncio.gather(visit("a"), visit("b")) == ["a", "b"]
-    assert done == ["open a", "open b", "read a", "read b"]
