@@ -19,6 +19,7 @@ from registry.usecases.sites.notices import make_notice
 from tests.db.scene import Scene, SiteOwner, body_of, understood, with_commands
 
 LEASE = timedelta(seconds=120)
+OF_SITES = "site_id = ANY(:sites)"
 
 
 @pytest.fixture
@@ -146,14 +147,17 @@ async def test_visits_that_brought_nothing_end_in_one_transaction_under_their_fe
         await asyncio.gather(*map(end, owners, leased))
     fetched = [(await documents_of(scene, owner))[0].fetched_at for owner in owners]
     assert [at == later for at in fetched] == [True, False, True]
+    sites = {"sites": [task.site_id for task in leased], "at": later}
     async with scene.crawler.connect() as connection:
-        ended = text("SELECT xmin FROM registry.task WHERE outcome ? 'seen'")
-        writers = [row.xmin for row in await connection.execute(ended)]
-        said = text("SELECT detail FROM registry.notice WHERE noted_at = :at")
-        told = (await connection.execute(said, {"at": later})).scalars().all()
+        query = "SELECT xmin FROM registry.task WHERE due_at = :at"
+        ended = await connection.execute(text(f"{query} AND {OF_SITES}"), sites)
+        writers = ended.scalars().all()
+        query = "SELECT detail FROM registry.notice WHERE noted_at = :at"
+        noticed = await connection.execute(text(f"{query} AND {OF_SITES}"), sites)
+        details = noticed.scalars().all()
     assert len(writers) == 2
     assert len(set(writers)) == 1
-    assert sorted(told) == sorted(owners[n].host.name for n in (0, 2))
+    assert sorted(details) == sorted(owners[n].host.name for n in (0, 2))
 
 
 async def test_what_is_known_of_many_is_read_at_once(
