@@ -25,8 +25,10 @@ def read_problem_types(package: str) -> Mapping[str, ProblemType]:
     """Return the kinds that the package's table declares, by name.
 
     A row has title and fix; its code is the name in small letters unless it has one.
+    The package itself is not imported.
     """
-    rows = tomllib.loads(files(package).joinpath("refusals.toml").read_text())
+    table = files("registry").joinpath("..", *package.split("."), "refusals.toml")
+    rows = tomllib.loads(table.read_text())
     return {
         name: ProblemType(**{"code": name.lower(), **row}) for name, row in rows.items()
     }
