@@ -1,79 +1,19 @@
 """Requests of agents in the demo, some with a place; one is nonsense.
 
-Most are in English, some in another language than the site that does what is asked.
+They stand in requests.toml.
 """
 
+import tomllib
+from importlib.resources import files
 from typing import Any
 
 Request = dict[str, Any]
 
-OWN: Request = {"q": "find sites that agents can use"}
-"""Request for what the registry itself does, which answers as one site among the others."""
-
-SHOWN: tuple[Request, ...] = (
-    {"q": "book a table for two tonight"},
-    {"q": "book a table for two tonight", "city": "Amman", "country": "JO"},
-    {"q": "repair my bicycle", "city": "Berlin"},
-    {"q": "see a dentist", "lat": -1.29, "lon": 36.82},
-    {"q": "translate a document"},
-    {"q": "einen Kimono ausleihen", "city": "Kyoto"},
-    {"q": "結婚式の会場を予約する", "city": "Amman"},
-    {"q": "hire a wedding hall", "city": "Amman"},
-    {"q": "reservar una mesa para cenar", "city": "Lima"},
-    OWN,
-)
-"""Requests whose answers are shown whole."""
-
-NONSENSE: Request = {"q": "qwrtz plimf vorgon"}
-
-OTHERS: tuple[Request, ...] = (
-    {"q": "order fresh bread", "city": "Zarqa"},
-    {"q": "order a birthday cake", "city": "Potsdam"},
-    {"q": "find a hotel room", "city": "Istanbul"},
-    {"q": "reserve a room with a hot bath", "city": "Kyoto"},
-    {"q": "cancel my hotel booking", "city": "Lima"},
-    {"q": "late check out and airport transfer", "city": "İstanbul"},
-    {"q": "send flowers to my mother", "city": "Lyon"},
-    {"q": "wedding flowers", "city": "Toronto"},
-    {"q": "buy a used book", "city": "Lima"},
-    {"q": "reserve a book at the shop", "city": "Lyon"},
-    {"q": "cinema tickets for tonight", "city": "Berlin"},
-    {"q": "which films are on", "city": "Osaka"},
-    {"q": "concert tickets with a seat map"},
-    {"q": "return concert tickets"},
-    {"q": "pottery class", "city": "Kyoto"},
-    {"q": "guided walking tour", "city": "Osaka"},
-    {"q": "shuttle ride from the airport", "city": "Nairobi"},
-    {"q": "haircut prices", "city": "Nairobi"},
-    {"q": "vaccinate my cat", "city": "Istanbul"},
-    {"q": "adopt a dog", "city": "Istanbul"},
-    {"q": "find a doctor", "city": "Amman"},
-    {"q": "renew my prescription", "city": "Zarqa"},
-    {"q": "what does a dental crown cost", "city": "Istanbul"},
-    {"q": "the tap is leaking, call a plumber", "city": "Berlin"},
-    {"q": "quote for a new boiler", "city": "Toronto"},
-    {"q": "rent a bicycle", "city": "Lyon"},
-    {"q": "test ride a bicycle", "city": "Toronto"},
-    {"q": "have laundry picked up", "city": "Berlin"},
-    {"q": "shorten trousers", "city": "Lyon"},
-    {"q": "weekly vegetable box", "city": "Nairobi"},
-    {"q": "math tutor", "city": "Amman"},
-    {"q": "book a language lesson", "city": "Toronto"},
-    {"q": "track a parcel"},
-    {"q": "compare postage for a parcel"},
-    {"q": "certified translation of a birth certificate"},
-    {"q": "weather forecast for tomorrow"},
-    {"q": "storm warnings"},
-    {"q": "convert euros to yen"},
-    {"q": "merge two pdf files"},
-    {"q": "ask for a signature on a contract"},
-    {"q": "search jobs for carpenters"},
-    {"q": "find a recipe with lentils"},
-    {"q": "rent a kimono", "city": "Kyoto"},
-    {"q": "rent skis and boots"},
-    {"q": "我想学书法"},
-    {"q": "mein Fahrrad reparieren", "city": "Berlin"},
-)
+_TABLES = tomllib.loads(files(__package__).joinpath("requests.toml").read_text())
+OWN: Request = _TABLES["own"]
+NONSENSE: Request = _TABLES["nonsense"]
+SHOWN: tuple[Request, ...] = (*_TABLES["shown"], OWN)
+OTHERS: tuple[Request, ...] = tuple(_TABLES["others"])
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 CITIES = tuple(
     dict.fromkeys(request["city"] for request in OTHERS if "city" in request)
