@@ -25,6 +25,30 @@ def duration(seconds: float) -> str:
     return f"{round(seconds)} s"
 
 
+_ADDRESSES = frozenset({"url", "location", "page"})
+_PLAIN: Mapping[str, tuple[str, str, bool | None]] = {
+    "redirected": ("redirect", "{url} leads to {location}", None),
+    "not_taken": ("refused", "{url}: {code}: {detail}, {elapsed_ms} ms", False),
+    "passed_over": ("not asked", "{url}: the host is left in peace by now", None),
+    "recognised": (
+        "{format}",
+        "{url}: {conformance} ({dialect}), {actions} actions, {deviations} deviations",
+        True,
+    ),
+    "unrecognised": ("no format", "{url}: {code}: {detail}", False),
+    "linked": ("link", "{page} points to {url} ({format})", None),
+    "noted": ("note", "{code}: {detail}", False),
+    "visit_ended": (
+        "visited",
+        "{documents} taken, {unchanged} unchanged, {absent} absent, {failures} failed",
+        None,
+    ),
+    "not_understood": ("nothing", "{code}: {detail}", False),
+    "leased": ("leased", "site {site_id} for {lease_s} s, fence {fence}", None),
+}
+"""Events of one line: its label, its words, and whether what they say is sound."""
+
+
 class TraceWriter:
     """Turns events into lines; remembers what need not be repeated."""
 
@@ -38,22 +62,13 @@ class TraceWriter:
             "robots_fetched": self._robots_fetched_line,
             "robots_apply": self._robots_apply,
             "asked": self._request_line,
-            "redirected": self._redirected,
             "answered": self._answered,
             "absent": self._absent,
-            "not_taken": self._not_taken,
-            "passed_over": self._passed_over,
-            "recognised": self._recognised,
-            "unrecognised": self._problem,
-            "linked": self._linked,
             "record_read": self._record_read,
-            "noted": self._problem,
-            "visit_ended": self._visit_ended,
             "understood": self._understood,
-            "not_understood": self._problem,
-            "leased": self._leased,
             "not_leased": self._not_leased,
             "scheduled": self._scheduled,
+            **dict.fromkeys(_PLAIN, self._plain_line),
         }
 
     def lines(self, event: Event) -> Iterator[Text]:
@@ -61,6 +76,18 @@ class TraceWriter:
         format_lines = self._lines.get(str(event.get("event")))
         if format_lines:
             yield from format_lines(event)
+        if event.get("fix"):
+            yield _line("", f"what to do: {printable(event['fix'])}")
+
+    def _plain_line(self, event: Event) -> Iterator[Text]:
+        label, words, sound = _PLAIN[event["event"]]
+        shown = {name: self._shown(name, value) for name, value in event.items()}
+        yield _line(label.format_map(shown), words.format_map(shown), sound=sound)
+
+    def _shown(self, name: str, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return self._url(value) if name in _ADDRESSES else printable(value)
 
     def _url(self, url: str) -> str:
         return printable(url.removeprefix(self._origin) or url)
@@ -109,12 +136,6 @@ class TraceWriter:
         how = ", conditionally" if event["conditional"] else ""
         yield _line("ask", f"{self._url(event['url'])} ({event['found_by']}{how})")
 
-    def _redirected(self, event: Event) -> Iterator[Text]:
-        yield _line(
-            "redirect",
-            f"{self._url(event['url'])} leads to {self._url(event['location'])}",
-        )
-
     def _answered(self, event: Event) -> Iterator[Text]:
         moved = event["final_url"] != event["url"]
         at = f", found at {self._url(event['final_url'])}" if moved else ""
@@ -135,45 +156,7 @@ class TraceWriter:
             "absent", f"{self._url(event['url'])}: {why}, {event['elapsed_ms']} ms"
         )
 
-    def _not_taken(self, event: Event) -> Iterator[Text]:
-        yield _line(
-            "refused",
-            f"{self._url(event['url'])}: {_reason(event)}, {event['elapsed_ms']} ms",
-            sound=False,
-        )
-        yield _line("", f"what to do: {printable(event['fix'])}")
-
-    def _passed_over(self, event: Event) -> Iterator[Text]:
-        yield _line(
-            "not asked", f"{self._url(event['url'])}: the host is left in peace by now"
-        )
-
     # --- what they hold ---
-
-    def _recognised(self, event: Event) -> Iterator[Text]:
-        yield _line(
-            event["format"],
-            f"{self._url(event['url'])}: {event['conformance']} "
-            f"({printable(event['dialect'])}), "
-            f"{event['actions']} actions, {event['deviations']} deviations",
-            sound=True,
-        )
-
-    def _problem(self, event: Event) -> Iterator[Text]:
-        at = f"{self._url(event['url'])}: " if "url" in event else ""
-        label = {"unrecognised": "no format", "noted": "note"}.get(
-            event["event"], "nothing"
-        )
-        yield _line(label, f"{at}{_reason(event)}", sound=False)
-        if event["fix"]:
-            yield _line("", f"what to do: {printable(event['fix'])}")
-
-    def _linked(self, event: Event) -> Iterator[Text]:
-        yield _line(
-            "link",
-            f"{self._url(event['page'])} points to {self._url(event['url'])} "
-            f"({event['format']})",
-        )
 
     def _record_read(self, event: Event) -> Iterator[Text]:
         at = f", which lead to {self._url(event['endpoint'])}" * bool(event["endpoint"])
@@ -181,13 +164,6 @@ class TraceWriter:
         yield _line("dns", f"{name}: {event['records']} WAB records{at}")
 
     # --- what came of it ---
-
-    def _visit_ended(self, event: Event) -> Iterator[Text]:
-        yield _line(
-            "visited",
-            f"{event['documents']} taken, {event['unchanged']} unchanged, "
-            f"{event['absent']} absent, {event['failures']} failed",
-        )
 
     def _understood(self, event: Event) -> Iterator[Text]:
         name = printable(event["name"] or "a site without a name", 80)
@@ -210,12 +186,6 @@ class TraceWriter:
         more = event["actions"] - min(len(event["named"]), _ACTIONS_SHOWN)
         if named:
             yield _line("", f"actions: {named}{f' and {more} more' if more else ''}")
-
-    def _leased(self, event: Event) -> Iterator[Text]:
-        yield _line(
-            "leased",
-            f"site {event['site_id']} for {event['lease_s']} s, fence {event['fence']}",
-        )
 
     def _not_leased(self, event: Event) -> Iterator[Text]:
         why = {
