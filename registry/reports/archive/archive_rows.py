@@ -13,46 +13,12 @@ import msgspec
 from registry.identity import base64url
 from registry.records.packing import encode_answer
 from registry.records.ranking_columns import RankingColumns, query_key, unpack_sites
+from registry.reports.archive.duck import column_types
 from registry.reports.archive.scores import ArchivedScores, join_scores, split_scores
 from registry.sites.identifier import format_site_id, parse_site_id
 
 OPENED = ("query", "location", "filters", "scores")
 """The disclosures that a report reads beside the answer."""
-
-TYPES: Mapping[str, str] = {
-    "leaf_index": "BIGINT",
-    "id": "VARCHAR",
-    "minute": "VARCHAR",
-    "operator": "VARCHAR",
-    "policy": "VARCHAR",
-    "eligible": "BIGINT",
-    "returned": "BIGINT[]",
-    "sampled": "BIGINT[]",
-    "answer_salt": "VARCHAR",
-    "selection_index": "BIGINT",
-    "chosen": "BIGINT",
-    "choice": "VARCHAR",
-    "choice_salt": "VARCHAR",
-    "query_key": "UBIGINT",
-    "category": "VARCHAR",
-    "located": "BOOLEAN",
-    "query": "VARCHAR",
-    "query_salt": "VARCHAR",
-    "location": "VARCHAR",
-    "location_salt": "VARCHAR",
-    "filters": "VARCHAR",
-    "filters_salt": "VARCHAR",
-    "scores": "VARCHAR",
-    "scores_salt": "VARCHAR",
-    "factors": "SMALLINT[]",
-    "totals": "INTEGER[]",
-    "ties": "UBIGINT[]",
-    "tiers": "SMALLINT[]",
-    "probes": "INTEGER[]",
-    "places": "INTEGER[]",
-}
-"""Columns of a file of rankings, as DuckDB names their types."""
-
 
 LATER = ("tiers", "probes", "answer_salt", "choice", "choice_salt", "places")
 """Columns that files of before lack."""
@@ -134,6 +100,21 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
             )
             return join_scores(columns, self.returned)
         return str(getattr(self, name)).encode()
+
+
+TYPES = column_types(
+    ArchivedRanking,
+    returned="BIGINT[]",
+    sampled="BIGINT[]",
+    query_key="UBIGINT",
+    factors="SMALLINT[]",
+    totals="INTEGER[]",
+    ties="UBIGINT[]",
+    tiers="SMALLINT[]",
+    probes="INTEGER[]",
+    places="INTEGER[]",
+)
+"""Columns of a file of rankings, as DuckDB names their types."""
 
 
 class LoggedRanking(msgspec.Struct):

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
+
+import msgspec
 
 from registry.errors import Refused
 from registry.reports.archive.refusals import ARCHIVE_DAMAGED, ARCHIVE_NEEDS_DUCKDB
@@ -17,6 +19,16 @@ MEMORY = "384MB"
 THREADS = 2
 ROW_GROUP = 16_384
 """Rows: some 20 MB of rankings of twenty, which a reader holds at once."""
+
+
+_TYPES: Mapping[object, str] = {int: "BIGINT", str: "VARCHAR", bool: "BOOLEAN"}
+
+
+def column_types(row: type[msgspec.Struct], **stated: str) -> dict[str, str]:
+    """Return a column for each field of a row. stated: types that are not the usual ones."""
+    kinds = {field.name: field.type for field in msgspec.structs.fields(row)}
+    usual = {name: (*get_args(kind), kind)[0] for name, kind in kinds.items()}
+    return {name: stated.get(name) or _TYPES[kind] for name, kind in usual.items()}
 
 
 @contextmanager
