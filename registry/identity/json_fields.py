@@ -4,7 +4,7 @@ A second `alg` or `aud` that one parser keeps and another drops is an attack, so
 beneath is `registry.strict_json`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from registry.errors import ProblemType, Refused, RegistryError
 from registry.identity.refusals import MEMBER_INVALID, MEMBER_MISSING
 from registry.strict_json import JSON_SYNTAX, JsonObject, JsonValue, parse_json
 
+Parsed = TypeVar("Parsed")
 T = TypeVar("T", bool, int, str, list[JsonValue], dict[str, JsonValue])
 
 MAX_BYTES = 64 * 1024
@@ -63,6 +64,41 @@ def optional(
 ) -> T | None:
     """Return the member as `require` does, or None if it is absent."""
     return require(members, name, kind, at) if name in members else None
+
+
+def require_parsed(
+    members: Mapping[str, JsonValue],
+    name: str,
+    parse: Callable[[str], Parsed],
+    at: str = "",
+) -> Parsed:
+    """Return the text `name` as `parse` reads it, whose ValueError says what it must be.
+
+    Raises: Refused.
+    """
+    text = require(members, name, str, at)
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise invalid_member(str(error), f"{at}/{name}") from error
+
+
+def optional_parsed(
+    members: Mapping[str, JsonValue],
+    name: str,
+    parse: Callable[[str], Parsed],
+    at: str = "",
+) -> Parsed | None:
+    """Return the member as `require_parsed` does, or None if it is absent."""
+    return require_parsed(members, name, parse, at) if name in members else None
+
+
+def parse_line(text: str, most: int) -> str:
+    """Return one line of at most so many characters. Raises: ValueError."""
+    line = text.strip()
+    if not line or len(line) > most or not line.isprintable():
+        raise ValueError(f"must be one line of 1 to {most} printable characters")
+    return line
 
 
 def invalid_member(what_must_be: str, pointer: str) -> Refused:

@@ -6,9 +6,9 @@ the same name are ignored.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 from registry.errors import Refused
@@ -18,6 +18,7 @@ from registry.identity.keys.public_keys import PublicKey, parse_thumbprint
 from registry.identity.refusals import PIN_RECORD_MALFORMED, WAB_RECORD_MALFORMED
 from registry.sites.host import Host
 
+Value = TypeVar("Value")
 Status = Literal["active", "paused", "deprecated"]
 _STATUSES: tuple[Status, ...] = ("active", "paused", "deprecated")
 _CHOICE: tuple[Status, ...] = ("active", "deprecated", "paused")
@@ -126,12 +127,12 @@ def _parse_wab_record(version: int, fields: _Fields) -> WabRecord:
         raise _malformed(", and ".join(faults))
     return WabRecord(
         version=version,
-        endpoint=_parse_endpoint(named.get("endpoint")),
-        path=_parse_path(named.get("path")),
-        key=_parse_pk(named.get("pk")),
-        fingerprint=_parse_fingerprint(named.get("fingerprint")),
-        capability_ttl_s=_parse_ttl(named.get("capability_ttl")),
-        status=_parse_status(named.get("status", "active")),
+        endpoint=_read(named, "endpoint", parse_https_url),
+        path=_read(named, "path", _parse_path),
+        key=_read(named, "pk", _parse_pk),
+        fingerprint=_read(named, "fingerprint", _parse_fingerprint),
+        capability_ttl_s=_read(named, "capability_ttl", _parse_ttl),
+        status=_read(named, "status", _parse_status) or "active",
     )
 
 
@@ -159,56 +160,48 @@ def _describe_missing_endpoint(named: Mapping[str, str]) -> str:
     return "neither 'endpoint=' nor 'path=' is given"
 
 
-def _parse_endpoint(text: str | None) -> str | None:
-    if text is None:
+def _read(
+    named: Mapping[str, str], name: str, parse: Callable[[str], Value]
+) -> Value | None:
+    """Return a field as `parse` reads it, whose ValueError says what it must be."""
+    if name not in named:
         return None
     try:
-        return parse_https_url(text)
+        return parse(named[name])
     except ValueError as error:
-        raise _malformed(f"endpoint {error}") from error
+        raise _malformed(f"{name} {error}") from error
 
 
-def _parse_path(text: str | None) -> str | None:
-    if text is None:
-        return None
+def _parse_path(text: str) -> str:
     try:
         parse_https_url(f"https://host.example{text}")
     except ValueError as error:
-        raise _malformed("path must be a URL path") from error
+        raise ValueError("must be a URL path") from error
     if not text.startswith("/"):
-        raise _malformed("path must begin with '/'")
+        raise ValueError("must begin with '/'")
     return text
 
 
-def _parse_pk(text: str | None) -> PublicKey | None:
-    if text is None:
-        return None
+def _parse_pk(text: str) -> PublicKey:
     if not text.startswith(_PK_PREFIX):
-        raise _malformed(f"pk must begin with '{_PK_PREFIX}'")
-    try:
-        raw = base64url.decode_either(text.removeprefix(_PK_PREFIX))
-    except ValueError as error:
-        raise _malformed(f"pk {error}") from error
+        raise ValueError(f"must begin with '{_PK_PREFIX}'")
+    raw = base64url.decode_either(text.removeprefix(_PK_PREFIX))
     try:
         return PublicKey(alg="Ed25519", raw=raw)
     except Refused as refused:
-        raise _malformed(f"pk is unsound: {refused.problem.title}") from refused
+        raise ValueError(f"is unsound: {refused.problem.title}") from refused
 
 
-def _parse_fingerprint(text: str | None) -> str | None:
-    if text is None:
-        return None
+def _parse_fingerprint(text: str) -> str:
     match = _FINGERPRINT.fullmatch(text)
     if match is None:
-        raise _malformed("fingerprint must be 'sha256:' and 64 hex digits")
+        raise ValueError("must be 'sha256:' and 64 hex digits")
     return match[1].lower()
 
 
-def _parse_ttl(text: str | None) -> int | None:
-    if text is None:
-        return None
+def _parse_ttl(text: str) -> int:
     if not _TTL.fullmatch(text):
-        raise _malformed("capability_ttl must be a number of seconds")
+        raise ValueError("must be a number of seconds")
     return int(text)
 
 
@@ -216,7 +209,7 @@ def _parse_status(text: str) -> Status:
     for status in _STATUSES:
         if status == text:
             return status
-    raise _malformed(f"status must be one of {', '.join(_STATUSES)}")
+    raise ValueError(f"must be one of {', '.join(_STATUSES)}")
 
 
 def _is_pin(fields: _Fields) -> bool:

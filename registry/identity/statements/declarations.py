@@ -8,8 +8,15 @@ ranking.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from registry.identity.json_fields import invalid_member, optional, require
+from registry.identity.json_fields import (
+    invalid_member,
+    optional,
+    optional_parsed,
+    parse_line,
+    require_parsed,
+)
 from registry.sites.label import Size, parse_chain
 from registry.sites.site import LocationClaim
 from registry.strict_json import JsonValue
@@ -20,6 +27,8 @@ MEMBERS = frozenset(
 )
 MAX_CATEGORY_LENGTH = 100
 MAX_CITY_LENGTH = 200
+_parse_category = partial(parse_line, most=MAX_CATEGORY_LENGTH)
+_parse_city = partial(parse_line, most=MAX_CITY_LENGTH)
 _COUNTRY = re.compile(r"[A-Z]{2}")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?) ?%")
 _MAX_PERCENT = 100
@@ -45,42 +54,29 @@ def parse_declarations(payload: Mapping[str, JsonValue]) -> Declarations:
     is_independent = optional(payload, "is_independent", bool)
     chain = _parse_chain(payload, is_independent)
     return Declarations(
-        category=_parse_category(payload),
+        category=optional_parsed(payload, "category", _parse_category),
         location=_parse_location(payload),
         commission_percent=_parse_commission(payload),
         is_independent=False if chain else is_independent,
-        size=_parse_size(payload),
+        size=optional_parsed(payload, "size", _parse_size),
         chain=chain,
     )
-
-
-def _parse_category(payload: Mapping[str, JsonValue]) -> str | None:
-    category = optional(payload, "category", str)
-    if category is None:
-        return None
-    return _parse_line(category, MAX_CATEGORY_LENGTH, "/category")
 
 
 def _parse_location(payload: Mapping[str, JsonValue]) -> LocationClaim | None:
     location = optional(payload, "location", dict)
     if location is None:
         return None
-    country = require(location, "country", str, "/location")
-    if not _COUNTRY.fullmatch(country):
-        what = "must be an ISO 3166 code of two capital letters, such as DE"
-        raise invalid_member(what, "/location/country")
-    city = optional(location, "city", str, "/location")
-    if city is not None:
-        city = _parse_line(city, MAX_CITY_LENGTH, "/location/city")
+    country = require_parsed(location, "country", _parse_country, "/location")
+    city = optional_parsed(location, "city", _parse_city, "/location")
     return LocationClaim(city=city or "", country=country)
 
 
-def _parse_line(text: str, max_length: int, pointer: str) -> str:
-    line = text.strip()
-    if not line or len(line) > max_length or not line.isprintable():
-        what = f"must be one line of 1 to {max_length} printable characters"
-        raise invalid_member(what, pointer)
-    return line
+def _parse_country(text: str) -> str:
+    """Raises: ValueError."""
+    if not _COUNTRY.fullmatch(text):
+        raise ValueError("must be an ISO 3166 code of two capital letters, such as DE")
+    return text
 
 
 def _parse_commission(payload: Mapping[str, JsonValue]) -> float | None:
@@ -105,22 +101,14 @@ def _read_percent(value: JsonValue) -> float | None:
 def _parse_chain(
     payload: Mapping[str, JsonValue], is_independent: bool | None
 ) -> str | None:
-    chain = optional(payload, "chain", str)
-    if chain is None:
-        return None
-    if is_independent:
+    if is_independent and optional(payload, "chain", str) is not None:
         raise invalid_member("goes with is_independent false, or without it", "/chain")
-    try:
-        return parse_chain(chain)
-    except ValueError as error:
-        raise invalid_member(str(error), "/chain") from error
+    return optional_parsed(payload, "chain", parse_chain)
 
 
-def _parse_size(payload: Mapping[str, JsonValue]) -> Size | None:
-    text = optional(payload, "size", str)
-    if text is None:
-        return None
+def _parse_size(text: str) -> Size:
+    """Raises: ValueError."""
     for size in _SIZES:
         if size == text:
             return size
-    raise invalid_member(f"must be one of {', '.join(_SIZES)}", "/size")
+    raise ValueError(f"must be one of {', '.join(_SIZES)}")

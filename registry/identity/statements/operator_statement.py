@@ -8,18 +8,22 @@ anybody that the rankings counted under the id are his.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from registry.errors import Refused
 from registry.identity.https_url import parse_https_url
-from registry.identity.json_fields import invalid_member, optional, require
+from registry.identity.json_fields import optional, parse_line, require, require_parsed
 from registry.identity.keys.jwk import parse_jwk
 from registry.identity.keys.public_keys import PublicKey, parse_thumbprint
 from registry.identity.refusals import (
     OPERATOR_ACT_MEMBER_MISPLACED,
     OPERATOR_ACT_UNKNOWN,
 )
-from registry.identity.statements.registered_claims import StatementClaims, parse_claims
+from registry.identity.statements.registered_claims import (
+    StatementClaims,
+    parse_act,
+    parse_claims,
+)
 from registry.strict_json import JsonValue
 
 Act = Literal["register", "update", "rotate", "close"]
@@ -32,6 +36,7 @@ _ACT_MEMBERS: Mapping[Act, frozenset[str]] = {
     "rotate": frozenset({"next_jwk", "api_key"}),
     "close": frozenset(),
 }
+_parse_name = partial(parse_line, most=MAX_NAME_LENGTH)
 _MAILTO = re.compile(
     r"mailto:[A-Za-z0-9._+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{1,63}"
 )
@@ -67,41 +72,19 @@ class OperatorStatement(StatementClaims):
 def parse_operator_statement(payload: Mapping[str, JsonValue]) -> OperatorStatement:
     """Parse the payload of a statement. Raises: Refused."""
     claims = parse_claims(payload)
-    act = _parse_act(payload)
-    _refuse_misplaced(payload, act)
+    act = parse_act(
+        payload, _ACT_MEMBERS, OPERATOR_ACT_UNKNOWN, OPERATOR_ACT_MEMBER_MISPLACED
+    )
     return OperatorStatement(
         audience=claims.audience,
         issued_at=claims.issued_at,
         expires_at=claims.expires_at,
-        operator_id=_parse_subject(payload),
+        operator_id=require_parsed(payload, "sub", parse_thumbprint),
         act=act,
         key=_parse_key(payload, act),
         contact=_parse_contact(payload, act),
         api_key=optional(payload, "api_key", bool),
     )
-
-
-def _parse_act(payload: Mapping[str, JsonValue]) -> Act:
-    text = require(payload, "act", str)
-    for act in _ACT_MEMBERS:
-        if act == text:
-            return act
-    raise Refused(OPERATOR_ACT_UNKNOWN, pointer="/act")
-
-
-def _refuse_misplaced(payload: Mapping[str, JsonValue], act: Act) -> None:
-    known = frozenset().union(*_ACT_MEMBERS.values())
-    for name in sorted(payload.keys() & (known - _ACT_MEMBERS[act])):
-        detail = f"The act {act!r} takes no {name!r}."
-        raise Refused(OPERATOR_ACT_MEMBER_MISPLACED, detail, pointer=f"/{name}")
-
-
-def _parse_subject(payload: Mapping[str, JsonValue]) -> str:
-    text = require(payload, "sub", str)
-    try:
-        return parse_thumbprint(text)
-    except ValueError as error:
-        raise invalid_member(str(error), "/sub") from error
 
 
 def _parse_key(payload: Mapping[str, JsonValue], act: Act) -> PublicKey | None:
@@ -117,25 +100,18 @@ def _parse_contact(payload: Mapping[str, JsonValue], act: Act) -> Contact | None
     if act != "register" and not payload.keys() & _CONTACT_MEMBERS:
         return None
     return Contact(
-        name=_parse_name(require(payload, "name", str)),
-        contact=_parse_contact_url(require(payload, "contact", str)),
+        name=require_parsed(payload, "name", _parse_name),
+        contact=require_parsed(payload, "contact", _parse_contact_url),
         is_public=optional(payload, "public", bool) or False,
     )
 
 
-def _parse_name(text: str) -> str:
-    name = text.strip()
-    if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
-        what = f"must be one line of 1 to {MAX_NAME_LENGTH} printable characters"
-        raise invalid_member(what, "/name")
-    return name
-
-
 def _parse_contact_url(text: str) -> str:
+    """Raises: ValueError."""
     if _MAILTO.fullmatch(text):
         return text
     try:
         return parse_https_url(text)
     except ValueError as error:
-        what = f"must be mailto: with an address, or {str(error).removeprefix('must ')}"
-        raise invalid_member(what, "/contact") from error
+        rest = str(error).removeprefix("must ")
+        raise ValueError(f"must be mailto: with an address, or {rest}") from error

@@ -6,8 +6,9 @@ The subject is a host, or an operator (`operator_statement`).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
-from registry.errors import Refused
+from registry.errors import ProblemType, Refused
 from registry.identity.json_fields import invalid_member, pointing_at, require
 from registry.identity.refusals import (
     AUDIENCE_WRONG,
@@ -18,6 +19,8 @@ from registry.identity.refusals import (
 )
 from registry.sites.host import Host, parse_host
 from registry.strict_json import JsonValue
+
+Act = TypeVar("Act", bound=str)
 
 MAX_LIFETIME = timedelta(minutes=10)
 MAX_SKEW = timedelta(seconds=60)
@@ -61,6 +64,29 @@ def parse_site_claims(
         issued_at=claims.issued_at,
         expires_at=claims.expires_at,
     )
+
+
+def parse_act(
+    payload: Mapping[str, JsonValue],
+    members_of: Mapping[Act, frozenset[str]],
+    unknown: ProblemType,
+    misplaced: ProblemType,
+) -> Act:
+    """Parse the act of a statement, whose members may be of no other act.
+
+    members_of: the members that each act takes. Raises: Refused(unknown, misplaced).
+    """
+    text = require(payload, "act", str)
+    act = next((act for act in members_of if act == text), None)
+    if act is None:
+        raise Refused(unknown, pointer="/act")
+    known = frozenset[str]().union(*members_of.values())
+    for name in sorted(payload.keys() & (known - members_of[act])):
+        if (name, payload[name]) == ("docs", []):
+            continue  # as in the challenge's payload, which serves every act
+        detail = f"The act {act!r} takes no {name!r}."
+        raise Refused(misplaced, detail, pointer=f"/{name}")
+    return act
 
 
 def verify_claims(claims: StatementClaims, *, audience: str, now: datetime) -> None:

@@ -15,7 +15,12 @@ from typing import Literal
 
 from registry.errors import Conflict, Refused
 from registry.identity.https_url import parse_https_url
-from registry.identity.json_fields import invalid_member, optional, require
+from registry.identity.json_fields import (
+    invalid_member,
+    optional,
+    require,
+    require_parsed,
+)
 from registry.identity.keys.public_keys import parse_thumbprint
 from registry.identity.refusals import (
     ACT_MEMBER_MISPLACED,
@@ -28,6 +33,7 @@ from registry.identity.statements.declarations import Declarations, parse_declar
 from registry.identity.statements.nonce import parse_nonce
 from registry.identity.statements.registered_claims import (
     SiteClaims,
+    parse_act,
     parse_site_claims,
     verify_claims,
 )
@@ -80,20 +86,19 @@ def parse_statement(
 ) -> SiteStatement:
     """Parse a payload. test_hosts: accept hosts under .test. Raises: Refused."""
     claims = parse_site_claims(payload, test_hosts=test_hosts)
-    act = _parse_act(payload)
-    _refuse_misplaced(payload, act)
+    act = parse_act(payload, _ACT_MEMBERS, ACT_UNKNOWN, ACT_MEMBER_MISPLACED)
     return SiteStatement(
         audience=claims.audience,
         host=claims.host,
         issued_at=claims.issued_at,
         expires_at=claims.expires_at,
-        nonce=_parse_jti(payload),
+        nonce=require_parsed(payload, "jti", parse_nonce),
         seq=_parse_seq(payload),
         act=act,
         documents=_parse_documents(payload),
         declarations=parse_declarations(payload),
-        next_kid=_parse_kid(payload, "next_kid") if act == "rotate" else None,
-        revoked_kid=_parse_kid(payload, "revoked_kid") if act == "revoke" else None,
+        next_kid=_parse_kid(payload, "next_kid", required=act == "rotate"),
+        revoked_kid=_parse_kid(payload, "revoked_kid", required=act == "revoke"),
     )
 
 
@@ -131,31 +136,6 @@ def highest_timed_seq(now: datetime) -> int:
     return int((now + SEQ_AHEAD).timestamp() * 1000)
 
 
-def _parse_act(payload: Mapping[str, JsonValue]) -> Act:
-    text = require(payload, "act", str)
-    for act in _ACT_MEMBERS:
-        if act == text:
-            return act
-    raise Refused(ACT_UNKNOWN, pointer="/act")
-
-
-def _refuse_misplaced(payload: Mapping[str, JsonValue], act: Act) -> None:
-    known = frozenset().union(*_ACT_MEMBERS.values())
-    for name in sorted(payload.keys() & (known - _ACT_MEMBERS[act])):
-        if name == "docs" and payload[name] == []:
-            continue  # as in the challenge's payload, which serves every act
-        detail = f"The act {act!r} takes no {name!r}."
-        raise Refused(ACT_MEMBER_MISPLACED, detail, pointer=f"/{name}")
-
-
-def _parse_jti(payload: Mapping[str, JsonValue]) -> str:
-    text = require(payload, "jti", str)
-    try:
-        return parse_nonce(text)
-    except ValueError as error:
-        raise invalid_member(str(error), "/jti") from error
-
-
 def _parse_seq(payload: Mapping[str, JsonValue]) -> int:
     seq = require(payload, "seq", int)
     if not 0 <= seq <= MAX_SAFE_NUMBER:
@@ -163,12 +143,10 @@ def _parse_seq(payload: Mapping[str, JsonValue]) -> int:
     return seq
 
 
-def _parse_kid(payload: Mapping[str, JsonValue], name: str) -> str:
-    text = require(payload, name, str)
-    try:
-        return parse_thumbprint(text)
-    except ValueError as error:
-        raise invalid_member(str(error), f"/{name}") from error
+def _parse_kid(
+    payload: Mapping[str, JsonValue], name: str, *, required: bool
+) -> str | None:
+    return require_parsed(payload, name, parse_thumbprint) if required else None
 
 
 def _parse_documents(payload: Mapping[str, JsonValue]) -> tuple[DocumentClaim, ...]:
@@ -188,10 +166,7 @@ def _parse_documents(payload: Mapping[str, JsonValue]) -> tuple[DocumentClaim, .
 def _parse_document(entry: JsonValue, at: str) -> DocumentClaim:
     if not isinstance(entry, dict):
         raise invalid_member('must be an object {"url": …, "sha256": …}', at)
-    try:
-        url = parse_https_url(require(entry, "url", str, at))
-    except ValueError as error:
-        raise invalid_member(str(error), f"{at}/url") from error
+    url = require_parsed(entry, "url", parse_https_url, at)
     sha256 = optional(entry, "sha256", str, at)
     if sha256 is not None and not _SHA256.fullmatch(sha256):
         raise invalid_member("must be 64 lower-case hex digits", f"{at}/sha256")
