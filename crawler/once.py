@@ -48,7 +48,7 @@ async def look(
         try:
             parsed = parse_host(host, test_hosts=test_hosts)
         except Refused as refused:
-            trace.emit(trace.NotTaken.of, host, refused.problem)
+            _emit_refusal(host, refused)
             return False
         discovery = await discover(
             fetcher,
@@ -68,7 +68,7 @@ async def carry_out(
         try:
             name = parse_host(host, test_hosts=context.test_hosts).name
         except Refused as refused:
-            trace.emit(trace.NotTaken.of, host, refused.problem)
+            _emit_refusal(host, refused)
             return False
         now = context.clock()
         async with context.engine.begin() as connection:
@@ -106,6 +106,11 @@ def write_event(out: TextIO, event: trace.Event) -> None:
     out.flush()
 
 
+def _emit_refusal(host: str, refused: Refused) -> None:
+    members = {"status": 0, "elapsed_ms": 0}
+    trace.emit_problem(trace.NotTaken, refused.problem, url=host, **members)
+
+
 def _judge(
     discovery: Discovery, host: Host, now: datetime, *, allow_loopback: bool
 ) -> bool:
@@ -121,7 +126,7 @@ def _judge(
             now=now,
         )
     except RegistryError as refused:
-        trace.emit(trace.NotUnderstood.of, refused.problem)
+        trace.emit_problem(trace.NotUnderstood, refused.problem)
         _emit_retry(discovery, failed or refused.code, now)
         return False
     _emit_understood(understood, given)
@@ -133,7 +138,7 @@ def _judge(
 def _emit_understood(understood: ParsedSite, given: Sequence[Problem]) -> None:
     for problem in understood.problems:
         if problem not in given:
-            trace.emit(trace.Noted.of, problem)
+            trace.emit_problem(trace.Noted, problem)
     site = understood.site
     trace.emit(
         trace.Understood,

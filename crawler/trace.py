@@ -131,19 +131,6 @@ class NotTaken(Event, frozen=True, kw_only=True):
     fix: str
     elapsed_ms: int
 
-    @classmethod
-    def of(
-        cls, url: str, problem: Problem, *, status: int = 0, elapsed_ms: int = 0
-    ) -> "NotTaken":
-        return cls(
-            url=url,
-            status=status,
-            code=problem.code,
-            detail=problem.detail,
-            fix=problem.fix,
-            elapsed_ms=elapsed_ms,
-        )
-
 
 class PassedOver(Event, frozen=True, kw_only=True):
     """Request that was not made, for the host is down or wants to be left alone."""
@@ -168,10 +155,6 @@ class Unrecognised(Event, frozen=True, kw_only=True):
     detail: str
     fix: str
 
-    @classmethod
-    def of(cls, url: str, problem: Problem) -> "Unrecognised":
-        return cls(url=url, code=problem.code, detail=problem.detail, fix=problem.fix)
-
 
 class Linked(Event, frozen=True, kw_only=True):
     """format: the promised one."""
@@ -195,10 +178,6 @@ class Noted(Event, frozen=True, kw_only=True):
     code: str
     detail: str
     fix: str
-
-    @classmethod
-    def of(cls, problem: Problem) -> "Noted":
-        return cls(code=problem.code, detail=problem.detail, fix=problem.fix)
 
 
 class VisitEnded(Event, frozen=True, kw_only=True):
@@ -240,10 +219,6 @@ class NotUnderstood(Event, frozen=True, kw_only=True):
     detail: str
     fix: str
 
-    @classmethod
-    def of(cls, problem: Problem) -> "NotUnderstood":
-        return cls(code=problem.code, detail=problem.detail, fix=problem.fix)
-
 
 class Leased(Event, frozen=True, kw_only=True):
     site_id: int
@@ -282,6 +257,15 @@ def emit(make: Callable[_P, Event], /, *given: _P.args, **named: _P.kwargs) -> N
     listener = _listener.get()
     if listener is not None:
         listener(make(*given, **named))
+
+
+def emit_problem(
+    make: Callable[..., Event], problem: Problem, **members: str | int
+) -> None:
+    """Emit an event with the code, the detail and the fix of a problem."""
+    if _listener.get() is not None:
+        facts = {"code": problem.code, "detail": problem.detail, "fix": problem.fix}
+        emit(make, **facts, **members)
 
 
 @contextmanager

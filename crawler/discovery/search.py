@@ -280,7 +280,7 @@ class _Search:
     def _note(self, kind: ProblemType, detail: str) -> None:
         problem = Refused(kind, detail).problem
         self._notes.append(problem)
-        trace.emit(trace.Noted.of, problem)
+        trace.emit_problem(trace.Noted, problem)
 
 
 async def _together(several: Iterable[Coroutine[Any, Any, object]]) -> None:
@@ -296,7 +296,7 @@ async def _together(several: Iterable[Coroutine[Any, Any, object]]) -> None:
 
 def _emit_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:
     if not isinstance(parsed, Parsed):
-        trace.emit(trace.Unrecognised.of, url, parsed.problem)
+        trace.emit_problem(trace.Unrecognised, parsed.problem, url=url)
         return None
     document = parsed.document
     trace.emit(

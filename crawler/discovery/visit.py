@@ -224,10 +224,10 @@ class Visit:
             self._absent[url] = None
             trace.emit(trace.Absent, url=url, soft=status == 0, elapsed_ms=elapsed_ms)
         else:
-            trace.emit(
-                trace.NotTaken.of,
-                url,
+            trace.emit_problem(
+                trace.NotTaken,
                 refused.problem,
+                url=url,
                 status=status,
                 elapsed_ms=elapsed_ms,
             )

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from registry.auditor.past_rankings import is_logged_ranking
-from registry.auditor.precommitted import Ahead
 from registry.auditor.proof_check import ProvenEntries
-from registry.auditor.source import LogSource
+from registry.auditor.source import Ahead, LogSource
 from registry.auditor.state import AuditState, save_state, state_of
 from registry.auditor.trust import Trust
 from registry.records.rules.conduct_state import ConductState, RuleBroken

@@ -4,7 +4,8 @@ What a source gives is not trusted; who reads it verifies every byte.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -17,8 +18,11 @@ from registry.auditor.connections import Connections, NotAnswered
 from registry.client import CallFailed, Json, RegistryClient
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
-FETCHED_AT_ONCE = 6
+FETCHED_AT_ONCE = 6  # parts; one has 300 KB as a rule, and 16 MB at most
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)  # before each new try
+
+
+Fetch = Callable[[str], Awaitable[bytes | None]]
 
 
 class LogUnreadable(Exception):
@@ -81,6 +85,45 @@ class RemoteSource:
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         self._connections.close()
+
+
+class Ahead:
+    """Parts of a log, fetched some way ahead of their use.
+
+    paths: in the order in which they will be asked for; some may be left out.
+    """
+
+    def __init__(self, fetch: Fetch, paths: Iterator[str]) -> None:
+        self._fetch = fetch
+        self._paths = paths
+        self._coming: deque[tuple[str, asyncio.Task[bytes | None]]] = deque()
+
+    async def take(self, path: str) -> bytes | None:
+        """Return the file at the path, fetched already if it was foreseen."""
+        self._fill()
+        if path not in [coming for coming, _ in self._coming]:
+            return await self._fetch(path)
+        while True:
+            foreseen, task = self._coming.popleft()
+            if foreseen == path:
+                self._fill()
+                return await task
+            task.cancel()
+
+    async def close(self) -> None:
+        tasks = [task for _, task in self._coming]
+        self._coming.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _fill(self) -> None:
+        while len(self._coming) < FETCHED_AT_ONCE:
+            path = next(self._paths, None)
+            if path is None:
+                return
+            task = asyncio.ensure_future(self._fetch(path))
+            self._coming.append((path, task))
 
 
 class FolderSource:

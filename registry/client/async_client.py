@@ -14,7 +14,7 @@ import msgspec
 
 from registry.client.api_call import ApiCall, RetryRule, post_jose, post_json
 from registry.client.calling import ApiConnection
-from registry.client.failures import ProblemAnswered
+from registry.client.failures import ProblemAnswered, ProofFailed
 from registry.client.promise_file import keep_promise
 from registry.client.results import (
     ChallengeGiven,
@@ -32,8 +32,11 @@ from registry.client.results import (
     WirePage,
 )
 from registry.client.statements import KeyOrFile, key_of, sign_statement
-from registry.client.trust_checks import verify_inclusion_of, verify_receipt
+from registry.errors import RegistryError
 from registry.formats.writing.forms import Form
+from registry.records.promise import parse_promise, verify_promise
+from registry.tlog.note import parse_vkey
+from registry.tlog.proof import parse_log_proof, verify_log_proof
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 POLL_S = 0.25
@@ -288,3 +291,38 @@ class AsyncClient(ApiConnection):
 def _id_of(ranking: RecordReceipt | str) -> str:
     text = ranking if isinstance(ranking, str) else ranking.id
     return quote(text, safe=".")
+
+
+def verify_receipt(receipt: RecordReceipt, promise_key: str) -> None:
+    """Check the promise's signature over the leaf hash. Raises: ProofFailed."""
+    promise = receipt.promise
+    if promise is None:
+        raise ProofFailed("the answer holds no promise; ask with detail=full")
+    members = {
+        "time": promise.time,
+        "keyId": promise.key_id,
+        "signature": promise.signature,
+    }
+    try:
+        leaf, public = bytes.fromhex(receipt.leaf_hash), parse_vkey(promise_key).public
+        verify_promise(parse_promise(members), leaf, public)
+    except (RegistryError, ValueError) as error:
+        raise ProofFailed(f"the promise does not hold: {error}") from error
+
+
+def verify_inclusion_of(leaf_hash: str, proof: str, log_key: str) -> ProvenInclusion:
+    """Check that the leaf stands below a checkpoint signed by the key.
+
+    proof: a c2sp.org/tlog-proof@v1. Raises: ProofFailed.
+    """
+    try:
+        parsed = parse_log_proof(proof.encode())
+        key = parse_vkey(log_key)
+        head = verify_log_proof(parsed, bytes.fromhex(leaf_hash), key)
+    except (RegistryError, ValueError) as error:
+        raise ProofFailed(f"the proof does not hold: {error}") from error
+    return ProvenInclusion(
+        leaf_index=parsed.index,
+        tree_size=head.checkpoint.size,
+        origin=head.checkpoint.origin,
+    )

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from registry.formats.invocations import Invocation
+from registry.sites.action import Parameter
 
 Json = dict[str, Any]
 POINT = 1_000_000
@@ -64,14 +65,6 @@ class ShortSite(AnswerModel, frozen=True):
     trust_level: str = ""
 
 
-class DeclaredParameter(AnswerModel, frozen=True):
-    name: str
-    type: str = "unknown"
-    required: bool | None = None
-    description: str = ""
-    enum: tuple[str, ...] = ()
-
-
 class DeclaredCall(AnswerModel, frozen=True):
     format: str
     transport: str
@@ -84,7 +77,7 @@ class DeclaredCall(AnswerModel, frozen=True):
 class DeclaredAction(AnswerModel, frozen=True):
     name: str
     description: str = ""
-    parameters: tuple[DeclaredParameter, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     auth_required: bool | None = None
     sensitivity: str | None = None
     confirmation: bool | None = None

@@ -11,13 +11,12 @@ from rich.console import Console
 from crawler import trace
 from registry.cli.service.crawling import progress_table
 from registry.cli.service.tracing import TraceWriter, duration
-from registry.errors import Problem
 from registry.terminal.printable import printable
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\r\n\x9b31m\u202egnp.exe\u200b\x00\u2028"
 MARKUP = "[bold red]x[/] [link=https://evil.io]y[/link] :skull:"
 HOSTILE = ESCAPES + MARKUP
-PROBLEM = Problem(code="tls", title="t", detail=HOSTILE, fix=HOSTILE)
+FACTS = {"code": "tls", "detail": HOSTILE, "fix": HOSTILE}
 
 EVENTS: tuple[trace.Event, ...] = (
     trace.VisitBegun(host=HOSTILE, declared=[]),
@@ -38,7 +37,7 @@ EVENTS: tuple[trace.Event, ...] = (
         elapsed_ms=1,
     ),
     trace.Absent(url=HOSTILE, soft=True, elapsed_ms=1),
-    trace.NotTaken.of(HOSTILE, PROBLEM),
+    trace.NotTaken(url=HOSTILE, status=0, elapsed_ms=0, **FACTS),
     trace.PassedOver(url=HOSTILE),
     trace.Recognised(
         url=HOSTILE,
@@ -48,10 +47,10 @@ EVENTS: tuple[trace.Event, ...] = (
         actions=1,
         deviations=0,
     ),
-    trace.Unrecognised.of(HOSTILE, PROBLEM),
+    trace.Unrecognised(url=HOSTILE, **FACTS),
     trace.Linked(page=HOSTILE, url=HOSTILE, format="wab"),
     trace.RecordRead(name=HOSTILE, records=1, endpoint=HOSTILE),
-    trace.Noted.of(PROBLEM),
+    trace.Noted(**FACTS),
     trace.VisitEnded(documents=1, unchanged=0, absent=0, failures=0),
     trace.Understood(
         name=HOSTILE,
@@ -70,7 +69,7 @@ EVENTS: tuple[trace.Event, ...] = (
         ],
         problems=0,
     ),
-    trace.NotUnderstood.of(PROBLEM),
+    trace.NotUnderstood(**FACTS),
     trace.Leased(site_id=1, fence=2, lease_s=60),
     trace.NotLeased(host=HOSTILE, why="leased"),
     trace.Scheduled(result=HOSTILE, code=HOSTILE, earliest_s=1, latest_s=90_000),
@@ -107,7 +106,7 @@ def test_each_event_has_its_line() -> None:
 
 
 def test_markup_is_shown_and_not_obeyed() -> None:
-    assert MARKUP in printed(trace.Unrecognised.of("https://a.io/", PROBLEM))
+    assert MARKUP in printed(trace.Unrecognised(url="https://a.io/", **FACTS))
 
 
 def test_names_of_events_are_stable() -> None:

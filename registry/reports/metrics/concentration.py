@@ -59,10 +59,6 @@ def effective_number(amounts: Floats) -> float:
     return 1 / herfindahl_hirschman_index(amounts)
 
 
-def _measure(basis: Basis) -> tuple[Concentration, ...]:
-    return tuple(_cells(basis))
-
-
 def _cells(basis: Basis) -> Iterator[Concentration]:
     """Yield cells over sites, as many as the largest eligible set, and publishers."""
     unseen = np.zeros(max(0, basis.survey.most_eligible - int(basis.seen.sum())))
@@ -105,7 +101,7 @@ def _concentrate(
 CONCENTRATION = Metric(
     name="concentration",
     title="Concentration over all eligible sites",
-    measure=_measure,
+    measure=lambda basis: tuple(_cells(basis)),
     definitions={
         "gini": (
             "Inequality between eligible sites, those that got nothing among them: "

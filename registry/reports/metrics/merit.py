@@ -95,10 +95,6 @@ def count_exposed(sums: Floats, columns: Sequence[int]) -> int:
     return int((sums[:, EXPOSURE, list(columns)] > 0).any(axis=1).sum())
 
 
-def _measure(basis: Basis) -> tuple[MeritComparison, ...]:
-    return tuple(_cells(basis))
-
-
 def _cells(basis: Basis) -> Iterator[MeritComparison]:
     survey = basis.survey
     for classes in survey.declared:
@@ -156,7 +152,7 @@ def _per_merit(sums: Floats, columns: Sequence[int]) -> Floats:
 MERIT_COMPARISON = Metric(
     name="merit",
     title="Exposure beside the ranker's own scores",
-    measure=_measure,
+    measure=lambda basis: tuple(_cells(basis)),
     definitions={
         "merit": (
             "The ranker's own score. Figures with it tell whether exposure is consistent "

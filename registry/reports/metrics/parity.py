@@ -85,10 +85,6 @@ def ndkl_sums(
     return sums
 
 
-def _measure(basis: Basis) -> tuple[Parity, ...]:
-    return tuple(_cells(basis))
-
-
 def _cells(basis: Basis) -> Iterator[Parity]:
     for classes in basis.survey.declared:
         for measure, name in COMPARED.items():
@@ -159,7 +155,7 @@ def _relative_entropy(p: Floats, q: Floats) -> Floats:
 PARITY = Metric(
     name="parity",
     title="Classes of sites beside what would be expected",
-    measure=_measure,
+    measure=lambda basis: tuple(_cells(basis)),
     definitions={
         "awrf": (
             "1 less the Jensen-Shannon divergence, base 2, of the classes' shares from "

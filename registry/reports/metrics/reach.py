@@ -32,10 +32,6 @@ class Reach:
     ratio: Annotated[Estimate | None, Column("ratio", "ratio")] = None
 
 
-def _measure(basis: Basis) -> tuple[Reach, ...]:
-    return tuple(_cells(basis))
-
-
 def _cells(basis: Basis) -> Iterator[Reach]:
     for classes in basis.survey.declared:
         for name, members in classes.kinds.items():
@@ -83,7 +79,7 @@ def _compare(cell: Reach, basis: Basis, queries: int) -> Reach:
 REACH = Metric(
     name="reach",
     title="Sites that got anything at all",
-    measure=_measure,
+    measure=lambda basis: tuple(_cells(basis)),
     definitions={
         "reach": (
             "Eligible sites of a class that got any of the measure, over those of the "
