@@ -13,8 +13,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
-import structlog
-
 from crawler import metrics, once, progress
 from crawler.canaries import Canaries, canaries_at
 from crawler.context import Context
@@ -45,8 +43,6 @@ from registry.usecases.ids import Clock, IdSource, utc_now
 from registry.usecases.sites.list_site import Lister
 
 CHALLENGE_RETENTION = timedelta(days=1)
-
-logger = structlog.get_logger()
 
 
 def make_resolver(settings: Settings) -> Resolver:

@@ -260,10 +260,6 @@ def stem_set(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(stem, words))
 
 
-def is_latin(word: str) -> bool:
-    return word.isascii() or script_of(word) == "LATIN"
-
-
 def meaning_weight(word: str, policy: Policy) -> int:
     """Return the word's weight in the meaning of a text."""
     if word in word_set(policy.act_words):

@@ -182,11 +182,6 @@ async def read_bodies(connection: Connection, first: int, count: int) -> list[by
     return list((await connection.execute(query)).scalars())
 
 
-async def leaf_index_of(connection: Connection, record_id: str) -> int | None:
-    query = select(entry.c.leaf_index).where(entry.c.record_id == record_id)
-    return (await connection.execute(query)).scalar_one_or_none()
-
-
 async def oldest_pending(connection: Connection) -> datetime | None:
     """Return when the record that is logged next was accepted."""
     query = text("SELECT accepted_at FROM audit.pending ORDER BY position LIMIT 1")

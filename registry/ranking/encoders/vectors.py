@@ -22,7 +22,6 @@ _FINE = 1 << 15
 
 Floats = npt.NDArray[np.float64]
 
-Integers = npt.NDArray[np.int64]
 Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 """Arrays of whole numbers."""
 
