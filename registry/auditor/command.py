@@ -71,7 +71,7 @@ def run_audit(
         cause = shown(unreadable)
         if as_json:
             print_json({"verified": None, "unreadable": cause})
-        errors.print(f"[red]The log can't be read:[/] {cause}", soft_wrap=True)
+        errors.print_line(f"[red]The log can't be read:[/] {cause}")
     raise SystemExit(1)
 
 
@@ -82,8 +82,8 @@ def print_findings(findings: list[Finding], *, as_json: bool) -> None:
         return
     errors.print("[red]The log is not sound:[/]")
     for members in listed:
-        errors.print(f"  {members['code']}: {shown(members['detail'])}", soft_wrap=True)
-        errors.print(f"    at {members['path']}; {members['fix']}", soft_wrap=True)
+        errors.print_line(f"  {members['code']}: {shown(members['detail'])}")
+        errors.print_line(f"    at {members['path']}; {members['fix']}")
 
 
 def finding_members(finding: Finding) -> dict[str, Any]:
@@ -107,5 +107,5 @@ def print_refusals(refused: RegistryError, *, as_json: bool) -> None:
         refusal = {"code": problem.code, "detail": problem.detail, "fix": problem.fix}
         print_json({"verified": False, **refusal})
         return
-    errors.print(f"[red]{problem.code}[/]: {shown(problem.detail)}", soft_wrap=True)
-    errors.print(f"  {problem.fix}", soft_wrap=True)
+    errors.print_line(f"[red]{problem.code}[/]: {shown(problem.detail)}")
+    errors.print_line(f"  {problem.fix}")

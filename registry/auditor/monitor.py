@@ -102,7 +102,7 @@ class Watcher:
         else:
             members_text = shown(", ".join(_member_texts(dict(members))))
             kind, minute = str(members["kind"]), str(members["t"])
-            console.print(f"{index:>10} {minute} {kind} {members_text}", soft_wrap=True)
+            console.print_line(f"{index:>10} {minute} {kind} {members_text}")
 
 
 def _member_texts(members: dict[str, Any]) -> Iterator[str]:

@@ -94,7 +94,7 @@ def promises(
     else:
         for check in checks:
             line = shown(f"{check['id']}: {check['outcome']} {check['detail']}")
-            console.print(line, soft_wrap=True)
+            console.print_line(line)
     if any(check["outcome"] not in {"kept", "not due"} for check in checks):
         raise SystemExit(1)
 
@@ -127,15 +127,14 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
         print_json(summary)
         return
     console.print("[red]The promise was broken.[/]")
-    console.print(
+    console.print_line(
         f"Promised at {summary['promisedAt']}: leaf {summary['leafHash']}. It is none of the "
         f"entries {summary['first']}..{summary['last']} of the log of size {summary['size']}, "
-        "which are all that could be it.",
-        soft_wrap=True,
+        "which are all that could be it."
     )
     console.print(f"That the time was over is shown by the {summary['shownBy']}.")
     console.print("Compare the keys with those that the registry publishes:")
-    console.print(f"  {summary['promiseKey']}\n  {summary['logKey']}", soft_wrap=True)
+    console.print_line(f"  {summary['promiseKey']}\n  {summary['logKey']}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

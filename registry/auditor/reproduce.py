@@ -156,9 +156,9 @@ class OutcomeTally:
         console.print(f"{shown(record_id)}{at}: {word}")
         console.print(f"  computed: {', '.join(result.checked) or 'nothing'}")
         for line in result.differences:
-            console.print(f"  [red]difference[/]: {shown(line)}", soft_wrap=True)
+            console.print_line(f"  [red]difference[/]: {shown(line)}")
         for line in result.missing:
-            console.print(f"  not computed: {shown(line)}", soft_wrap=True)
+            console.print_line(f"  not computed: {shown(line)}")
 
     def print_outcome(self, *, as_json: bool) -> int:
         """Print the summary; return the exit code."""

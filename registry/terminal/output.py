@@ -109,11 +109,11 @@ def url_of(error: httpx.TransportError) -> str:
 
 def print_problem(problem: dict[str, Any]) -> None:
     code, detail = shown(problem.get("code")), shown(problem.get("detail"))
-    errors.print(f"[red]{code}[/]: {detail}", soft_wrap=True)
+    errors.print_line(f"[red]{code}[/]: {detail}")
     if pointer := problem.get("pointer"):
-        errors.print(f"  at {shown(pointer)}", soft_wrap=True)
+        errors.print_line(f"  at {shown(pointer)}")
     if fix := problem.get("fix"):
-        errors.print(f"  {shown(fix)}", soft_wrap=True)
+        errors.print_line(f"  {shown(fix)}")
 
 
 def print_progress(line: str) -> None:

@@ -39,6 +39,9 @@ class PlainConsole:
         line = CONTROL.sub("\ufffd", " ".join(texts))
         (sys.stderr if self._is_stderr else sys.stdout).write(line + end)
 
+    def print_line(self, text: object) -> None:
+        self.print(text)
+
 
 class PlainTable:
     """Rows of cells, each column as wide as its widest."""

@@ -26,6 +26,10 @@ if TYPE_CHECKING or find_spec("rich"):
                 return super().render_str(OTHER_TAG.sub(r"\1\1\[", text), **options)
             except MarkupError:  # the end of a tag that text of ours never began
                 return Text(text)
+
+        def print_line(self, text: object) -> None:
+            """Print one line however long it is."""
+            self.print(text, soft_wrap=True)
 else:
     from registry.terminal.plain_text import (
         BarColumn,

@@ -66,9 +66,9 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
     else:
         word = "[green]the same[/]" if recomputed.profiles else "[red]not the same[/]"
         word = "not made" if recomputed.missing else word
-        console.print(f"{shown(host)} in {committed.name}: {word}", soft_wrap=True)
+        console.print_line(f"{shown(host)} in {committed.name}: {word}")
         for line in (*recomputed.differences, *recomputed.missing):
-            console.print(f"  {shown(line)}", soft_wrap=True)
+            console.print_line(f"  {shown(line)}")
     if recomputed.differences or recomputed.missing:
         raise SystemExit(1 if recomputed.differences else EXIT_NOT_COMPUTED)
 

@@ -50,7 +50,7 @@ def kept_report(
     else:
         is_it = f"[green]{file} is the {form} of {month}[/], entry {index}"
         is_not = f"[red]{file} is not what entry {index} names[/]: {digest}"
-        console.print(is_it if form else is_not, soft_wrap=True)
+        console.print_line(is_it if form else is_not)
     raise SystemExit(0 if form else 1)
 
 

@@ -242,12 +242,12 @@ class Reproduction:
             )
             return
         for line in self.held.differences:
-            console.print(f"[red]archive:[/] {shown(line)}", soft_wrap=True)
+            console.print_line(f"[red]archive:[/] {shown(line)}")
         for line in self.held.declared.missing:
-            console.print(f"not computed: {shown(line)}", soft_wrap=True)
+            console.print_line(f"not computed: {shown(line)}")
         for figure in self.differing[:MAX_SHOWN]:
             line = f"{figure.path} is {figure.computed}, the report tells {figure.reported}"
-            console.print(f"[red]differs:[/] {shown(line)}", soft_wrap=True)
+            console.print_line(f"[red]differs:[/] {shown(line)}")
         if self.stored_digest.leaf is not None:
             word = (
                 "[red]another report[/]"
@@ -258,11 +258,11 @@ class Reproduction:
         if self.failure:
             console.print(f"[red]not computed:[/] {shown(self.failure)}")
         for auditor, number in auditors.items():
-            console.print(f"labels told by {shown(auditor)}: {number}", soft_wrap=True)
+            console.print_line(f"labels told by {shown(auditor)}: {number}")
         line = ", ".join(f"{count} {name}" for name, count in counts.items())
-        console.print(f"{line}; {len(self.differing)} figures differ", soft_wrap=True)
+        console.print_line(f"{line}; {len(self.differing)} figures differ")
         for line in NOT_PROVEN:
-            console.print(f"  not proven by the log: {line}", soft_wrap=True)
+            console.print_line(f"  not proven by the log: {line}")
 
 
 def _check_policy(cited: CitedReport, held: HeldArchive) -> None:

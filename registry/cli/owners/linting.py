@@ -147,15 +147,13 @@ def _print_report(report: Report, shown_as: str, *, has_url: bool) -> None:
     about = (
         f"{document.format}, {document.dialect}" if document else report.format or ""
     )
-    console.print(
-        f"[{_COLOURS[verdict]}]{verdict}[/]  {escape(shown_as)}  [dim]{about}[/]",
-        soft_wrap=True,
+    console.print_line(
+        f"[{_COLOURS[verdict]}]{verdict}[/]  {escape(shown_as)}  [dim]{about}[/]"
     )
     if (document or report.links) and not has_url:
-        console.print(
+        console.print_line(
             f"  [dim]read as if it lay at {escape(report.url)}; --url says where it "
-            "will[/]",
-            soft_wrap=True,
+            "will[/]"
         )
     if report.problem:
         problem = report.problem
@@ -168,19 +166,16 @@ def _print_report(report: Report, shown_as: str, *, has_url: bool) -> None:
         values = "; ".join(f"{name}: {value}" for name, value in conflict.values)
         _print_line("conflict", conflict.field, values, "")
     for link in report.links:
-        console.print(
-            f"  points to {escape(link.url)} [dim]({link.format})[/]", soft_wrap=True
-        )
+        console.print_line(f"  points to {escape(link.url)} [dim]({link.format})[/]")
     _print_advice(report)
 
 
 def _print_line(rule: str, pointer: str, detail: str, fix: str) -> None:
-    console.print(
-        f"  [yellow]{escape(rule)}[/] {escape(pointer)}: {escape(detail)}",
-        soft_wrap=True,
+    console.print_line(
+        f"  [yellow]{escape(rule)}[/] {escape(pointer)}: {escape(detail)}"
     )
     if fix:
-        console.print(f"      {escape(fix)}", soft_wrap=True)
+        console.print_line(f"      {escape(fix)}")
 
 
 def _print_listing(document: Document) -> None:
@@ -188,10 +183,9 @@ def _print_listing(document: Document) -> None:
     names = ", ".join(action.name for action in site.actions[:8])
     more = f" and {len(site.actions) - 8} more" if len(site.actions) > 8 else ""
     title = site.name or "a site without a name"
-    console.print(
+    console.print_line(
         f"  listed as {escape(title)}, with {len(site.actions)} actions"
-        f"{': ' if names else ''}{escape(names)}{more}",
-        soft_wrap=True,
+        f"{': ' if names else ''}{escape(names)}{more}"
     )
     if document.provenance.source == "synthetic":
         console.print("  [dim]made by others: ranked behind a document of your own[/]")
@@ -202,15 +196,14 @@ def _print_advice(report: Report) -> None:
         console.print("\n  What would help:")
     for advice in report.advice:
         gain = f" (+{advice.gain / 100:.1f}%)" if advice.gain else ""
-        console.print(
-            f"  [cyan]{_FACTORS[advice.factor]}[/]{gain}: {escape(advice.how)}",
-            soft_wrap=True,
+        console.print_line(
+            f"  [cyan]{_FACTORS[advice.factor]}[/]{gain}: {escape(advice.how)}"
         )
         if advice.actions:
             rest = advice.count - len(advice.actions)
             more = f" and {rest} more" if rest else ""
             names = escape(", ".join(advice.actions))
-            console.print(f"      [dim]{names}{more}[/]", soft_wrap=True)
+            console.print_line(f"      [dim]{names}{more}[/]")
 
 
 # --- repairing ------------------------------------------------------------------------
@@ -239,10 +232,9 @@ def _fix(report: Report, stated: OwnerStatement, *, allow_loopback: bool) -> Non
 def _print_refused(report: Report) -> None:
     problem = report.problem
     if problem:
-        errors.print(
+        errors.print_line(
             f"[red]Not written:[/] {problem.code}: {escape(problem.detail.rstrip('.'))}. "
-            f"{escape(problem.fix)}",
-            soft_wrap=True,
+            f"{escape(problem.fix)}"
         )
     for deviation in report.deviations:
         _print_deviation(deviation)
@@ -251,7 +243,7 @@ def _print_refused(report: Report) -> None:
 
 def _print_names(what: str, names: tuple[str, ...]) -> None:
     if names:
-        errors.print(f"[dim]{what}: {escape(', '.join(names))}[/]", soft_wrap=True)
+        errors.print_line(f"[dim]{what}: {escape(', '.join(names))}[/]")
 
 
 def _print_missing(missing: tuple[Deviation, ...]) -> None:
@@ -261,8 +253,7 @@ def _print_missing(missing: tuple[Deviation, ...]) -> None:
 
 
 def _print_deviation(deviation: Deviation) -> None:
-    errors.print(
+    errors.print_line(
         f"  {escape(deviation.pointer)}: {escape(deviation.detail)}. "
-        f"{escape(deviation.fix)}",
-        soft_wrap=True,
+        f"{escape(deviation.fix)}"
     )

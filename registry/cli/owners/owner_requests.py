@@ -33,8 +33,7 @@ def refresh(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
     def show(answer: Json) -> None:
         status_url = url.rstrip("/") + answer["statusUrl"]
         console.print(f"{name}: a crawler takes it from {answer['dueAt']} on.")
-        sentence = f"`lastOutcomes.crawl` tells how it went: {status_url}"
-        console.print(sentence, soft_wrap=True)
+        console.print_line(f"`lastOutcomes.crawl` tells how it went: {status_url}")
 
     path = f"/v1/sites/{name}/refresh"
     print_answer(url, lambda client: client.state(path, token), show, as_json=as_json)

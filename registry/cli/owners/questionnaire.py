@@ -37,10 +37,9 @@ def write_new(stated: Mapping[str, str], *, allow_loopback: bool) -> None:
     provider = outcome.document["provider"]
     site = provider["url"] if isinstance(provider, dict) else ""
     address = escape(f"{site}agent-bridge.json")
-    errors.print(
+    errors.print_line(
         f"[dim]Save it as agent-bridge.json, serve it at {address} and check it:[/] "
-        f"fair-registry lint {address} --strict",
-        soft_wrap=True,
+        f"fair-registry lint {address} --strict"
     )
 
 
@@ -85,4 +84,4 @@ def _prompt(question: OwnerQuestion, *, allow_loopback: bool) -> str:
         fault = find_fault(question.name, answer, allow_loopback=allow_loopback)
         if not fault:
             return answer
-        errors.print(f"  [yellow]{escape(fault)}[/]", soft_wrap=True)
+        errors.print_line(f"  [yellow]{escape(fault)}[/]")

@@ -226,10 +226,9 @@ def _print_registration(registration: dict[str, Any], url: str) -> None:
         print_problem(problem)
     if registration["status"] == "verifying":
         status_url = url.rstrip("/") + registration["statusUrl"]
-        sentence = (
+        errors.print_line(
             f"Not decided yet, and not lost; see what becomes of it: {status_url}"
         )
-        errors.print(sentence, soft_wrap=True)
 
 
 def _load(key: Path | None, host: str) -> PrivateKey:

@@ -62,11 +62,10 @@ def archive(
     if as_json:
         print_json(msgspec.to_builtins(written))
         return
-    console.print(
+    console.print_line(
         f"{folder}: {written.rankings} rankings in {len(written.names)} days, "
         f"{written.erased} of them erased, {written.selections} choices, "
-        f"{written.sites} sites",
-        soft_wrap=True,
+        f"{written.sites} sites"
     )
 
 

@@ -43,7 +43,7 @@ def invariance(trials: int, seed: int, *, as_json: bool) -> None:
             row = PERTURBATION[tally.perturbation]
             failed = f"{tally.violations} of {tally.trials} fail"
             console.print(f"{row.changes}, so that {HOLDS[row.holds]}: {failed}")
-        console.print(result.sentence, soft_wrap=True)
+        console.print_line(result.sentence)
     if result.violations or not result.trials:
         raise SystemExit(1 if result.violations else 2)
 

@@ -120,7 +120,7 @@ def _visit(settings: Settings, arguments: list[str], *, as_json: bool) -> int:
                 click.echo(line, nl=False)
                 continue
             for text in writer.lines(event):
-                console.print(text, soft_wrap=True)
+                console.print_line(text)
     return process.returncode
 
 
@@ -157,7 +157,7 @@ def _run(settings: Settings, *, as_json: bool) -> int:
 def _show_log(process: subprocess.Popen[str]) -> None:
     """Print the crawler's log above the figures."""
     for line in process.stderr or ():
-        console.print(Text(printable(line.rstrip(), _LONGEST_LOG_LINE)), soft_wrap=True)
+        console.print_line(Text(printable(line.rstrip(), _LONGEST_LOG_LINE)))
 
 
 def _without_name(figures: Mapping[str, Any]) -> dict[str, Any]:

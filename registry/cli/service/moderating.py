@@ -40,7 +40,7 @@ def moderate_site(act: ModerationAct, host: str, reason: str, *, as_json: bool) 
         )
     except RegistryError as refused:
         problem = refused.problem
-        errors.print(f"[red]{problem.code}[/]: {problem.detail}", soft_wrap=True)
+        errors.print_line(f"[red]{problem.code}[/]: {problem.detail}")
         raise SystemExit(1) from refused
     if as_json:
         summary = {
@@ -68,4 +68,4 @@ def list_lookalikes(*, as_json: bool) -> None:
         print_json(groups)
     else:
         for group in groups:
-            console.print("  ".join(group), soft_wrap=True)
+            console.print_line("  ".join(group))

@@ -49,4 +49,4 @@ def make_keyring(*, rotate_log: bool) -> None:
         except FileExistsError as error:
             raise click.ClickException(str(error)) from error
     vkey = keyring.load_vkey(settings.keys, keyring.LOG)
-    console.print(f"The log's verifier key: {vkey}", soft_wrap=True)
+    console.print_line(f"The log's verifier key: {vkey}")

@@ -64,7 +64,7 @@ def publish(
         print_problem({"code": refused.code, "detail": refused.problem.detail})
         raise SystemExit(1) from refused
     except (LogUnreadable, FolderBusy) as stopped:
-        errors.print(f"[red]{stopped}[/]", soft_wrap=True)
+        errors.print_line(f"[red]{stopped}[/]")
         raise SystemExit(1) from stopped
     if as_json:
         print_json(
@@ -76,10 +76,9 @@ def publish(
             }
         )
         return
-    console.print(
+    console.print_line(
         f"{folder} holds {summary.entries} entries; {summary.written} files written, "
-        f"{summary.repaired} of them in place of wrong ones",
-        soft_wrap=True,
+        f"{summary.repaired} of them in place of wrong ones"
     )
 
 

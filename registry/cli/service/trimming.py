@@ -67,10 +67,9 @@ def _print_trimmed(trimmed: Trimmed) -> None:
     for month in trimmed.months:
         console.print(f"{month:%Y-%m} was dropped")
     for month in trimmed.waiting:
-        console.print(
+        console.print_line(
             f"{month:%Y-%m} stays until it is over, reported, archived (`fair-registry "
-            "archive`, from its first ranking on) and erased",
-            soft_wrap=True,
+            "archive`, from its first ranking on) and erased"
         )
     for part in trimmed.parts:
         console.print(

@@ -79,8 +79,8 @@ def witness(  # noqa: PLR0917 — options
     )
     for log in state.logs.values():
         size = log.cosigned.size if log.cosigned else 0
-        console.print(f"Follows {log.origin} from size {size}.", soft_wrap=True)
-    console.print(f"The witness's verifier key: {state.vkey}", soft_wrap=True)
+        console.print_line(f"Follows {log.origin} from size {size}.")
+    console.print_line(f"The witness's verifier key: {state.vkey}")
     asyncio.run(_serve(server))
 
 
