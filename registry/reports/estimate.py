@@ -6,6 +6,7 @@ report, so that the interval of a difference knows how its two sides move togeth
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -33,8 +34,10 @@ DECIMALS = 6
 
 _NOTHING = 1e-12
 
+Amount: TypeAlias = float | Floats
 
-def round_figure(value: float | Floats) -> float:
+
+def round_figure(value: Amount) -> float:
     """Return a figure as published, without a negative zero."""
     return round(float(value), DECIMALS) + 0.0
 
@@ -46,6 +49,13 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    @classmethod
+    def rounded(cls, value: Amount, low: Amount, high: Amount) -> Self:
+        """Make one of figures as they are published."""
+        return cls(
+            value=round_figure(value), low=round_figure(low), high=round_figure(high)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -150,10 +160,8 @@ def estimate_share(
     down, up = _slack(evidence, measure, columns)
     share = float(_share(evidence.sums, measure, columns))
     interval = evidence.interval(measure, share, evidence.share(measure, columns))
-    return Estimate(
-        value=round_figure(share),
-        low=round_figure(max(0.0, interval.low - down)),
-        high=round_figure(min(1.0, interval.high + up)),
+    return Estimate.rounded(
+        share, max(0.0, interval.low - down), min(1.0, interval.high + up)
     )
 
 
@@ -168,10 +176,10 @@ def estimate_gap(
     )
     gap = float(_gap(evidence.sums, measure, columns))
     interval = evidence.interval(measure, gap, gaps)
-    return Estimate(
-        value=round_figure(gap),
-        low=round_figure(max(-1.0, interval.low - down - eligible_up)),
-        high=round_figure(min(1.0, interval.high + up + eligible_down)),
+    return Estimate.rounded(
+        gap,
+        max(-1.0, interval.low - down - eligible_up),
+        min(1.0, interval.high + up + eligible_down),
     )
 
 
@@ -192,10 +200,10 @@ def estimate_ratio(
     )
     ratio = float(_share(evidence.sums, measure, columns) / expected)
     interval = evidence.interval(measure, ratio, resampled[np.isfinite(resampled)])
-    return Estimate(
-        value=round_figure(ratio),
-        low=round_figure(max(0.0, float(interval.low - down / expected))),
-        high=round_figure(interval.high + up / expected),
+    return Estimate.rounded(
+        ratio,
+        max(0.0, float(interval.low - down / expected)),
+        interval.high + up / expected,
     )
 
 
@@ -205,21 +213,13 @@ def estimate_commission(evidence: SampleEvidence, measure: int) -> Estimate:
     interval = evidence.interval(
         measure, mean, _commission(evidence.replicates, measure)
     )
-    return Estimate(
-        value=round_figure(mean),
-        low=round_figure(max(0.0, interval.low)),
-        high=round_figure(min(100.0, interval.high)),
-    )
+    return Estimate.rounded(mean, max(0.0, interval.low), min(100.0, interval.high))
 
 
 def estimate(value: float | Floats, replicates: Floats) -> Estimate:
     """Return a figure as published. replicates: the same of each bootstrap sample."""
     interval = percentile_interval(replicates)
-    return Estimate(
-        value=round_figure(value),
-        low=round_figure(interval.low),
-        high=round_figure(interval.high),
-    )
+    return Estimate.rounded(value, interval.low, interval.high)
 
 
 def undeclared_share(evidence: SampleEvidence, measure: int) -> float:

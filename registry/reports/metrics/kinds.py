@@ -127,10 +127,6 @@ def _kind_test(tested: LabelTest, at: tuple[int, int], gap: float) -> KindTest:
     return KindTest(
         p_value=round_figure(tested.p_values[at]),
         adjusted=round_figure(min(1.0, FAMILIES * float(tested.family[at]))),
-        gap=Estimate(
-            value=round_figure(beyond),
-            low=round_figure(beyond - half),
-            high=round_figure(beyond + half),
-        ),
+        gap=Estimate.rounded(beyond, beyond - half, beyond + half),
         detectable=round_figure(detectable) if detectable <= 1 else None,
     )

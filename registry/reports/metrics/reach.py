@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from registry.reports.estimate import Estimate, count_queries, round_figure
+from registry.reports.estimate import Estimate, count_queries
 from registry.reports.inference.rates import katz_rate_ratio
 from registry.reports.metric import Metric
 from registry.reports.metrics.measures import COMPARED, Measure
@@ -68,11 +68,7 @@ def _compare(cell: Reach, basis: Basis, queries: int) -> Reach:
     katz = katz_rate_ratio(
         cell.reached, cell.sites, cell.others_reached, cell.other_sites
     )
-    ratio = Estimate(
-        value=round_figure(katz.ratio),
-        low=round_figure(katz.interval.low),
-        high=round_figure(katz.interval.high),
-    )
+    ratio = Estimate.rounded(katz.ratio, katz.interval.low, katz.interval.high)
     return replace(cell, ratio=ratio)
 
 
