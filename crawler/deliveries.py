@@ -17,7 +17,7 @@ from crawler.context import Context
 from crawler.http.body import BodyLimits
 from crawler.http.bot_auth import BotAuth
 from registry.db import webhooks
-from registry.db.webhooks import DeadLetter, Webhook
+from registry.db.webhooks import DeadLetter, State, Webhook
 from registry.errors import Gone, Refused
 from registry.sites.identifier import format_site_id
 from registry.usecases.background import follow
@@ -29,7 +29,8 @@ from registry.usecases.sites.change_feed import (
     read_feed,
 )
 
-SLOTS = 16
+SLOTS: dict[State, int] = {"active": 12, "pending": 4}
+"""Challenges have their own: who subscribes again and again holds up no delivery."""
 LEASE = timedelta(seconds=60)
 PAUSE_S, IDLE = 1.0, timedelta(seconds=5)
 MOST_CHANGES = 100
@@ -52,11 +53,10 @@ class FailedDelivery(NamedTuple):
 class Deliverer:
     """Deliverer of one process. auth: signs what is sent."""
 
-    def __init__(self, context: Context, auth: BotAuth, slots: int = SLOTS) -> None:
+    def __init__(self, context: Context, auth: BotAuth) -> None:
         self._context = context
         self._auth = auth
-        self._slots = slots
-        self._jobs: set[asyncio.Task[None]] = set()
+        self._jobs: dict[asyncio.Task[None], State] = {}
 
     async def run(self) -> None:
         """Deliver until cancelled; leases of what is under way run out."""
@@ -68,17 +68,16 @@ class Deliverer:
 
     async def deliver_due(self) -> None:
         """Start what is due, as far as there are slots."""
-        free = self._slots - len(self._jobs)
-        if not free:
-            return
-        async with self._context.engine.begin() as connection:
-            leased = await webhooks.lease_webhooks(
-                connection, now=self._context.clock(), lease=LEASE, limit=free
-            )
-        for row in leased:
-            job = asyncio.create_task(self._serve(row))
-            self._jobs.add(job)
-            job.add_done_callback(self._jobs.discard)
+        for state, slots in SLOTS.items():
+            free = slots - list(self._jobs.values()).count(state)
+            async with self._context.engine.begin() as connection:
+                leased = await webhooks.lease_webhooks(
+                    connection, state, self._context.clock(), LEASE, free
+                )
+            for row in leased:
+                job = asyncio.create_task(self._serve(row))
+                self._jobs[job] = state
+                job.add_done_callback(self._jobs.pop)
 
     async def join(self) -> None:
         """Wait for what is under way."""

@@ -22,7 +22,7 @@ LETTERS_OF_WEBHOOK = 20
 LEASE = text("""
     WITH ready AS MATERIALIZED (
         SELECT webhook_id FROM registry.webhook
-        WHERE state <> 'suspended' AND due_at <= :now
+        WHERE state <> 'suspended' AND state = :state AND due_at <= :now
             AND (leased_until IS NULL OR leased_until <= :now)
         ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
     )
@@ -100,10 +100,10 @@ async def remove_webhooks(
 async def renew(
     connection: Connection, webhook_id: str, challenge: str, now: datetime
 ) -> None:
-    """Challenge the receiver again; deliveries resume where they stopped."""
+    """Challenge the receiver again, if it is suspended; else pauses could be skipped."""
     await connection.execute(
         update(webhook)
-        .where(webhook.c.webhook_id == webhook_id)
+        .where(webhook.c.webhook_id == webhook_id, webhook.c.state == "suspended")
         .values(
             state="pending", challenge=challenge, failures=0, problem=None, due_at=now
         )
@@ -111,9 +111,9 @@ async def renew(
 
 
 async def lease_webhooks(
-    connection: Connection, *, now: datetime, lease: timedelta, limit: int
+    connection: Connection, state: State, now: datetime, lease: timedelta, limit: int
 ) -> list[Webhook]:
-    parameters = {"now": now, "until": now + lease, "limit": limit}
+    parameters = {"state": state, "now": now, "until": now + lease, "limit": limit}
     return list(map(_webhook, await connection.execute(LEASE, parameters)))
 
 

@@ -65,7 +65,7 @@ async def find_webhook(
 async def resume(
     connection: Connection, operator: str, webhook_id: str, ids: IdSource
 ) -> Webhook:
-    """Ask the receiver anew whether it wants this. Raises: NotFound."""
+    """Ask the receiver of a suspended one anew; others stay. Raises: NotFound."""
     await find_webhook(connection, operator, webhook_id)
     challenge = secrets.token_urlsafe(_CHALLENGE_BYTES)
     await webhooks.renew(connection, webhook_id, challenge, ids.clock())

@@ -263,6 +263,46 @@ async def test_a_dead_letter_is_its_owners_to_see_and_nothing_is_lost(
     assert hosts == [first.host.name, second.host.name]
 
 
+async def test_who_resumes_what_is_not_suspended_has_nobody_asked(
+    open_subscription: Open,
+) -> None:
+    """Else any address would be posted to as often as its operator resumes."""
+    receiver = Receiver()
+    receiver.answers_challenges = False
+    opened = await open_subscription(receiver)
+    for _ in range(5):
+        row = await opened.run()
+        await opened.resume()
+    assert (row.state, row.failures, len(receiver.bodies)) == ("pending", 1, 1)
+
+
+async def test_slow_challenges_hold_up_no_delivery(
+    scene: Scene, net: Net, open_subscription: Open
+) -> None:
+    """Whoever subscribes again and again takes the slots of challenges, and no others."""
+    receiver = Receiver()
+    opened = await open_subscription(receiver)
+    await opened.run()
+    await scene.register()
+    stranger = Subscription(scene, net, await add_operator(scene))
+    for _ in range(10):
+        await stranger.subscribe()
+    running = opened.deliverer._jobs
+
+    async def hang(_: Webhook) -> None:
+        await asyncio.Event().wait()
+
+    opened.deliverer._challenge = hang  # type: ignore[method-assign]
+    scene.clock.advance(seconds=10)
+    await opened.deliverer.deliver_due()
+    await asyncio.gather(*(job for job in running if running[job] == "active"))
+    await asyncio.sleep(0)  # of its callbacks
+    assert list(running.values()) == ["pending"] * deliveries.SLOTS["pending"]
+    assert len(receiver.changes) == 1
+    for job in running:
+        job.cancel()
+
+
 async def test_a_receiver_that_has_gone_is_not_asked_again(
     scene: Scene, open_subscription: Open
 ) -> None:
@@ -394,7 +434,7 @@ async def test_a_crawler_that_died_leaves_a_lease_that_runs_out(
     scene.clock.advance(seconds=10)
     async with scene.crawler.begin() as connection:
         (lost,) = await webhooks.lease_webhooks(
-            connection, now=scene.clock(), lease=deliveries.LEASE, limit=5
+            connection, "active", scene.clock(), deliveries.LEASE, 5
         )
     await opened.run(seconds=1)
     assert receiver.changes == [], "it is leased"
