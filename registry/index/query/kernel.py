@@ -138,23 +138,13 @@ class KernelSearcher:
         room = 4 * k + 4096
         effort = SearchEffort()
         while True:
-            candidates, seen_groups = (
-                np.empty(room, RANKED_ROW),
-                np.empty(room, RANKED_ROW),
-            )
+            candidates, seen_groups = np.empty((2, room), RANKED_ROW)
             shown_count = c_int64(room)
             count = self._run(
-                self._library.search,
-                self._segments,
-                len(self._parts),
-                _question(constants).address,
-                k,
-                after,
-                pointer_to(candidates),
-                room,
-                pointer_to(seen_groups),
-                ctypes.byref(shown_count),
-                ctypes.byref(effort),
+                *(self._library.search, self._segments, len(self._parts)),
+                *(_question(constants).address, k, after),
+                *(pointer_to(candidates), room, pointer_to(seen_groups)),
+                *(ctypes.byref(shown_count), ctypes.byref(effort)),
             )
             if count != NO_CAPACITY:
                 return candidates[:count], seen_groups[: shown_count.value], effort

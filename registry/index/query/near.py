@@ -7,6 +7,7 @@ their names; so nothing is ranked past the policy's threshold.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 
@@ -73,6 +74,7 @@ def _nearest(index: Index, parameters: ScoringParameters) -> list[Profile]:
     return [index.profile_at(part, row) for _, part, row in sorted(nearest)[:SITES]]
 
 
+@lru_cache(maxsize=8)
 def _halved(policy: Policy) -> Policy:
     return replace(
         policy,
