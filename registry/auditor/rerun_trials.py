@@ -28,7 +28,7 @@ from registry.records.record import parse_record
 from registry.records.record_fields import Members
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.reading import iterate_rankings, open_archive
-from registry.reports.invariance import InvarianceResult
+from registry.reports.invariance import InvarianceResult, TrialCount, digest_swaps
 from registry.terminal.options import DAY_TYPE, FOLDER
 from registry.terminal.output import DEFAULT_URL, errors, json_option
 from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_of
@@ -69,6 +69,9 @@ def trials(
     """
     held = chain(read_held(disclosures or ()), _archived(archive))
     rerun, tally = Rerun(day.date().isoformat()), OutcomeTally()
+    if archive is not None:
+        manifest = open_archive(archive).manifest
+        rerun.archived = list(zip(manifest.trials, manifest.swap_salts, strict=False))
     run_audit(
         named or DEFAULT_URL,
         lambda source: rerun.hold(source, TrustOptions(**trust), held),
@@ -104,12 +107,16 @@ def run_trials(shadow: Shadow, *, trials: int, seed: int) -> InvarianceResult:
 
 @dataclass(slots=True)
 class Rerun:
-    """A day's trials, as far as their questions are known, against the log."""
+    """A day's trials, as far as their questions are known, against the log.
+
+    archived: runs of an archive, with the salts of their pairs.
+    """
 
     day: str
     make_lister: Callable[[Policy], Lister] = make_lister
     commitment: Members = field(default_factory=dict)
     logged: Members = field(default_factory=dict)
+    archived: list[tuple[list[TrialCount], str]] = field(default_factory=list)
     outcome: Recomputation = field(default_factory=Recomputation)
 
     async def hold(
@@ -204,3 +211,8 @@ class Rerun:
             yield f"the sites give the index {result.generation}, not the one logged"
         if run == n and own["tallies"] != self.logged["tallies"]:
             yield "the numbers by perturbation are not those logged"
+        for counts, salt in self.archived if run == n else ():
+            swaps = tuple(count for count in counts if count.is_swap)
+            is_this = digest_swaps(swaps, salt) == self.logged.get("swaps")
+            if is_this and swaps != result.swaps:
+                yield "the pairs of sites that change places are not those logged"

@@ -11,6 +11,7 @@ its dictionary: a better one gets a number of its own.
     3  a disclosure: its salt, then its value by `packed_scores`
     4  the disclosure of an answer: its salt; its value stands in columns of the ranking
     5  as 1, from DICTIONARY_2
+    6  as 4, of an answer that tells which eligible sites were sampled
 
 A run is a string, or the end of one after `sha256:`, that spells a number of fixed
 length. JSON holds no control characters, so none is taken for one.
@@ -20,7 +21,7 @@ import re
 import zlib
 from base64 import b32encode
 from binascii import a2b_base64, a2b_hex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -31,10 +32,12 @@ from registry.records.packed_scores import (
     unpack_factors,
     unpack_scores,
 )
+from registry.records.ranking_columns import unpack_sites
+from registry.sites.identifier import format_site_id
 
-PLAIN, TEXT, DISCLOSED, SCORES, ANSWER, TEXT_2 = range(6)
-_PLAIN, _TEXT, _DISCLOSED, _SCORES, _ANSWER, _TEXT_2 = (
-    bytes([form]) for form in range(6)
+PLAIN, TEXT, DISCLOSED, SCORES, ANSWER, TEXT_2, SAMPLED = range(7)
+_PLAIN, _TEXT, _DISCLOSED, _SCORES, _, _TEXT_2, _SAMPLED = (
+    bytes([form]) for form in range(7)
 )
 _SALT_BYTES, _SALT_LENGTH = 16, 22
 SALTED = 1 + _SALT_BYTES
@@ -186,18 +189,48 @@ def pack_value(salt: bytes, value: bytes, scores: bytes | None = None) -> bytes:
 
 def pack_answer(salt: bytes) -> bytes:
     """Pack the disclosure of an answer, whose value stands in the ranking's columns."""
-    return _ANSWER + salt
+    return _SAMPLED + salt
 
 
-def encode_answer(eligible: int, order: Sequence[str]) -> bytes:
-    """Encode the value of the disclosure `answer` as canonical JSON."""
-    sites = ",".join([f'"{site}"' for site in order])
-    return f'{{"eligible":{eligible},"order":[{sites}]}}'.encode()
+def encode_answer(
+    eligible: int, order: Sequence[str], sample: Sequence[str] | None = None
+) -> bytes:
+    """Encode the value of the disclosure `answer` as canonical JSON.
+
+    sample: of the eligible sites; None in answers of before, which did not tell it.
+    """
+    sampled = "" if sample is None else f',"sample":[{_quoted(sample)}]'
+    return f'{{"eligible":{eligible},"order":[{_quoted(order)}]{sampled}}}'.encode()
 
 
-def unpack_answer(packed: bytes, eligible: int, order: Sequence[str]) -> str:
-    """Return the disclosure `answer`, character by character."""
-    return _join("answer", packed[1:SALTED], encode_answer(eligible, order))
+def _quoted(sites: Sequence[str]) -> str:
+    return '"' + '","'.join(sites) + '"' if sites else ""
+
+
+def unpack_openings(
+    packed: Mapping[str, bytes | None], eligible: int, returned: bytes, sampled: bytes
+) -> dict[str, str]:
+    """Return the disclosures that are there by name, character by character.
+
+    The others are columns of the ranking, by which those of its answer is spelled.
+    """
+    order = list(map(format_site_id, unpack_sites(returned)))
+    return {
+        name: _unpack_answer(value, eligible, order, sampled)
+        if name == "answer"
+        else unpack_disclosure(name, value, order)
+        for name, value in packed.items()
+        if value is not None
+    }
+
+
+def _unpack_answer(
+    packed: bytes, eligible: int, order: Sequence[str], sampled: bytes
+) -> str:
+    sample = None
+    if packed[0] == SAMPLED:
+        sample = list(map(format_site_id, unpack_sites(sampled)))
+    return _join("answer", packed[1:SALTED], encode_answer(eligible, order, sample))
 
 
 def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> str:

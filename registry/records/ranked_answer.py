@@ -30,7 +30,7 @@ from registry.sites.identifier import format_site_id
 DISCLOSED = ("query", "location", "filters", "request", "scores", "terms", "answer")
 """Each has a column of `audit.ranking`; another name needs another.
 
-`answer` is the number of eligible sites and the order of those returned.
+`answer` is the number of eligible sites, the order of those returned, and a sample.
 """
 
 DIGESTS = len(DISCLOSED)  # in every record, so that there is nothing for decoys to hide
@@ -145,7 +145,9 @@ def _encode_values(answer: RankedAnswer, order: Sequence[str]) -> dict[str, byte
         "request": _encode_request(answer.request),
         "scores": encode_scores(answer.scores, order),
         "terms": canonical_json(answer.terms),
-        "answer": encode_answer(answer.eligible, order),
+        "answer": encode_answer(
+            answer.eligible, order, list(map(format_site_id, answer.sample))
+        ),
     }
 
 

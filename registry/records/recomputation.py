@@ -68,10 +68,14 @@ class DisclosedScore(msgspec.Struct, frozen=True):
 
 
 class AnswerDisclosed(msgspec.Struct, frozen=True):
-    """Disclosed answer: how many sites were eligible, and those returned in order."""
+    """Disclosed answer: how many sites were eligible, and those returned in order.
+
+    sample: of the eligible; None in records of before.
+    """
 
     eligible: Annotated[int, msgspec.Meta(ge=0)]
     order: tuple[str, ...]
+    sample: tuple[str, ...] | None = None
 
 
 class RequestDisclosed(msgspec.Struct, frozen=True):

@@ -212,7 +212,7 @@ def trials_result_record(
     """Results of the trials that were committed to: `n`, `violations`, `snap`, `tallies`.
 
     snap: of the index of the sites as they are. tallies: `sha256:…` of the canonical
-    JSON of each perturbation's numbers.
+    JSON of each perturbation's numbers. swaps, if there: see `digest_swaps`.
     """
     members = {"day": day.isoformat(), "secret": secret.hex(), **result}
     return _record("trials", record_id, at, members)

@@ -271,6 +271,7 @@ _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
         "n": _is_natural,
         "violations": _is_natural,
         "tallies": _is_digest,
+        "swaps": _is_digest,
     },
     "rescore": {"report": _is_digest},
     "policy": {"page": _is_digest},
@@ -336,6 +337,8 @@ def _check_trials(members: Members) -> None:
         raise _fault("commitment", "trials are committed to, or told whole")
     if "material" in members and results:
         raise _fault("material", "it is committed to before")
+    if "swaps" in members and not results:
+        raise _fault("swaps", "they are told with the results")
 
 
 _RELATIONS: Mapping[Kind, Callable[[Members], None]] = {

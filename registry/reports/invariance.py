@@ -9,10 +9,11 @@ over the number of trials (Hanley & Lippman-Hand 1983).
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
+from registry.records.canonical import canonical_json, digest_of
 from registry.reports.inference.rates import check_count
 
 ERROR_RATE = 0.05
@@ -298,6 +299,15 @@ class InvarianceResult:
     @property
     def sentence(self) -> str:
         return describe(self)
+
+
+def digest_swaps(swaps: Sequence[TrialCount], salt: str) -> str:
+    """Return `sha256:…` by which the log commits to counts that it does not tell.
+
+    salt: random, so that nobody can try counts until they fit.
+    """
+    counts = [asdict(count) for count in swaps]
+    return digest_of(canonical_json({"salt": salt, "swaps": counts}))
 
 
 def rate_at_most(cases: int, trials: int) -> float:

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ from registry.records.canonical import digest_of
 from registry.records.record import report_record
 from registry.reports.archive import archive_manifest as manifests
 from registry.reports.archive.writing import digest_file, write_manifest
-from registry.reports.invariance import TrialCount
 from registry.reports.render.json_object import format_json
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from registry.usecases.reports.archived_report import report_of_archive
@@ -28,9 +28,12 @@ from tests.unit.reports.archive.archived import (
     ALGORITHM,
     AUDITOR_KEY,
     KEY,
+    SALT,
     SITES,
     STATEMENTS,
+    SWAPS,
     TERMS,
+    TRIALS,
     WINDOW,
     archived,
     disclosures,
@@ -48,6 +51,7 @@ PROMISE_KEY = format_vkey(
 )
 ROOT = Path(__file__).parents[2]
 COUNT = 500
+BRAND, *_ = TRIALS[0][0]
 
 
 @pytest.fixture(scope="module")
@@ -202,15 +206,30 @@ def test_an_archive_unlike_the_log_is_found_out(
     [
         ((), "the archive has 0 runs of trials, and the log tells of 1"),
         (
-            ((TrialCount(perturbation="brand", trials=400, violations=0),),),
+            (((replace(BRAND, violations=0), *SWAPS), SALT),),
             "the trials of 2026-11-20 are not those that the log tells of",
         ),
         (
-            ((TrialCount(perturbation="tier", trials=400, violations=1),),),
+            (((replace(BRAND, perturbation="tier"), *SWAPS), SALT),),
             "the trials of 2026-11-20 are not those that the log tells of",
         ),
+        (
+            (((BRAND, replace(SWAPS[0], violations=79), *SWAPS[1:]), SALT),),
+            "the pairs of sites of 2026-11-20 are not those that the log tells of",
+        ),
+        (
+            (((BRAND,), SALT),),
+            "the pairs of sites of 2026-11-20 are not those that the log tells of",
+        ),
+        (
+            (((BRAND, *SWAPS), SALT[::-1]),),
+            "the pairs of sites of 2026-11-20 are not those that the log tells of",
+        ),
     ],
-    ids=["left out", "without violations", "of something else"],
+    ids=[
+        *("left out", "without violations", "of something else"),
+        *("other pairs", "without pairs", "another salt"),
+    ],
 )
 def test_trials_unlike_those_in_the_log_are_found_out(
     log, town, report, tmp_path, trials_and_expected

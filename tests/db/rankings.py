@@ -102,7 +102,8 @@ def make_ranking(
     """
     eligible = order if eligible is None else eligible
     spelled = list(map(format_site_id, order))
-    answer = {"eligible": len(eligible), "order": spelled}
+    sample = list(map(format_site_id, eligible))
+    answer = {"eligible": len(eligible), "order": spelled, "sample": sample}
     values = {**(disclosed or {"query": "bread"}), "answer": answer}
     sealed = seal(values, ids.random_bytes, DIGESTS)
     fields = RankingFields(

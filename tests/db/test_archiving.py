@@ -78,6 +78,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
     now = scene.ids.clock()
     order = [] if number % 13 == 12 else ids[number % 2 :] + ids[: number % 2]
     spelled = list(map(format_site_id, order))
+    sampled = [*ids, *range(1000, 1030 + number)] if order else []
     factors = [[9000 - 500 * rank, 5000, 5000, 7000, 8000] for rank in range(3)]
     seed = bytes(32)
     sealed = seal(
@@ -101,7 +102,11 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
                 for site, row in zip(spelled, factors, strict=False)
             ],
             "terms": {"question": 1},
-            "answer": {"eligible": len(order) and 90, "order": spelled},
+            "answer": {
+                "eligible": len(order) and 90,
+                "order": spelled,
+                "sample": list(map(format_site_id, sampled)),
+            },
         },
         scene.ids.random_bytes,
         8,
@@ -120,7 +125,7 @@ def make_ranking(scene: Scene, number: int, ids: list[int]) -> MadeRanking:
         openings=sealed.openings,
         order=spelled,
         count=len(order) and 90,
-        eligible=[*ids, *range(1000, 1030 + number)] if order else [],
+        eligible=sampled,
         tie_seed=seed if number % 5 else None,
     )
 

@@ -18,6 +18,7 @@ from registry.index.columns.hashes import hash_word
 from registry.index.columns.signatures import SIGNATURE_BYTES, signatures_of
 from registry.index.query.eligible_estimate import PANEL_ROWS
 from registry.index.query.index import Index
+from registry.index.query.sample import left_out
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import Ranked, RankedSite, prepare_query, search
 from registry.ranking.encoders.encoder import load_encoder
@@ -31,6 +32,7 @@ from registry.records.recomputation import (
     DisclosedScore,
     RequestDisclosed,
 )
+from registry.reports.archive.row_check import fewest_sampled
 from registry.sites.identifier import format_site_id, parse_site_id
 
 SURE = 1e-9
@@ -51,12 +53,16 @@ class WeighedIndex(Index):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosedAnswer:
-    """Answer as its record discloses it. seed: of its ties, if its secret is known."""
+    """Answer as its record discloses it. seed: of its ties, if its secret is known.
+
+    sample: of the eligible sites; None in records of before, which do not tell it.
+    """
 
     query: Query
     request: RequestDisclosed
     scores: Sequence[DisclosedScore]
     eligible: int
+    sample: Sequence[int] | None
     weights: Mapping[str, int]
     seed: bytes | None
 
@@ -66,6 +72,7 @@ class DisclosedAnswer:
     ) -> "DisclosedAnswer":
         """Raises: KeyError of what is not disclosed; msgspec.ValidationError, ValueError."""
         location = values["location"]
+        answer = msgspec.convert(values["answer"], AnswerDisclosed)
         return cls(
             query=prepare_query(
                 str(values["query"]),
@@ -76,7 +83,10 @@ class DisclosedAnswer:
             ),
             request=msgspec.convert(values["request"], RequestDisclosed, strict=False),
             scores=msgspec.convert(values["scores"], list[DisclosedScore]),
-            eligible=msgspec.convert(values["answer"], AnswerDisclosed).eligible,
+            eligible=answer.eligible,
+            sample=None
+            if answer.sample is None
+            else list(map(parse_site_id, answer.sample)),
             weights=msgspec.convert(values["terms"], dict[str, int]),
             seed=seed,
         )
@@ -84,6 +94,11 @@ class DisclosedAnswer:
     @property
     def site_ids(self) -> list[int]:
         return [parse_site_id(row.site) for row in self.scores]
+
+    @property
+    def named_ids(self) -> list[int]:
+        """Return those of its sample too."""
+        return [*self.site_ids, *(self.sample or ())]
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -209,6 +224,23 @@ class AnswerCheck:
             profile.publisher == other.publisher or (own == signature).sum() >= enough
             for other, signature in zip(others, signatures, strict=True)
         )
+
+    def sample(self) -> Iterator[str]:
+        """Hold the sample of eligible sites against the profiles, and the draw."""
+        answer, evidence, own = self._answer, self._evidence, self._answer.sample
+        if own is None:
+            return
+        size, sites = evidence.policy.eligible_sample, evidence.sites
+        fewest = fewest_sampled(answer.eligible, size, sites)
+        if not fewest <= len({*own}) == len(own) <= min(size, answer.eligible):
+            yield f"{len(own)} sites are sampled of {answer.eligible} eligible ones"
+        for site_id in (evidence.profiles.keys() & own) - self._site_of.keys():
+            yield f"{format_site_id(site_id)} is sampled and not eligible"
+        if answer.seed or len(own) < size:
+            # Half: an index that has shrunk may still look at a part of its sites.
+            seed, is_part = answer.seed or NO_SEED, sites > PANEL_ROWS // 2
+            for site_id in left_out(self._site_of, own, seed, size, is_part=is_part):
+                yield f"{format_site_id(site_id)} belongs into the sample"
 
     def _key(self, site: RankedSite) -> tuple[int, ...]:
         return tuple(site.order_key) if self._answer.seed else site.order_key[:1]

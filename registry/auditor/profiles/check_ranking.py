@@ -24,6 +24,7 @@ from registry.sites.gazetteer import Gazetteer
 from registry.usecases.sites.list_site import Lister
 
 BY_DIGEST: Mapping[str, Policy] = {own.digest: own for own in POLICIES.values()}
+CHECKED = ("words", "factors", "publishers", "eligible sites", "sample")
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class ProfileChecks:
     ) -> Recomputation:
         await committed.fetch_words(map(hash_word, answer.terms))
         drawn = await committed.draw_sites(self.sample)
-        recomputed = await maker.make(committed, [*answer.site_ids, *drawn])
+        recomputed = await maker.make(committed, [*answer.named_ids, *drawn])
         check = AnswerCheck(
             answer,
             ProvenProfiles(
@@ -79,15 +80,19 @@ class ProfileChecks:
             check.publishers,
             check.left_out,
             check.eligible,
+            check.sample,
         )
         differing = [difference for test in tests for difference in test()]
         own = sum(site_id in recomputed.profiles for site_id in drawn)
         few = f"{own} of them drawn from {committed.site_count}"
         profiles = f"profiles of {len(recomputed.profiles)} sites, {few}"
+        missing = [f"a profile: {reason}" for reason in recomputed.missing]
+        if answer.sample is None:
+            missing.append("sample: the record does not name it")
         return Recomputation(
-            checked=(profiles, "words", "factors", "publishers", "eligible sites"),
+            checked=(profiles, *CHECKED),
             differences=(*recomputed.differences, *differing),
-            missing=tuple(f"a profile: {reason}" for reason in recomputed.missing),
+            missing=tuple(missing),
         )
 
     def maker(self, digest: str) -> ProfileMaker | None:

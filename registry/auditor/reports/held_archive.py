@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from registry.auditor.follow_log import Follower
 from registry.auditor.reports.declared_agreement import DeclaredAgreement
+from registry.auditor.reports.sample_agreement import SampleAgreement
 from registry.auditor.source import LogSource
 from registry.auditor.state import AuditState
 from registry.auditor.trust import Trust
@@ -37,12 +38,22 @@ class HeldArchive:
     labels: LabelAgreement
     trials: TrialAgreement
     declared: DeclaredAgreement
+    samples: SampleAgreement
     conduct: ConductState
 
     @property
     def differences(self) -> list[str]:
-        agreements = (self.rankings, self.labels, self.trials, self.declared)
+        agreements = (
+            *(self.rankings, self.samples, self.labels, self.trials),
+            self.declared,
+        )
         return [line for own in agreements for line in own.differences]
+
+    @property
+    def missing(self) -> list[str]:
+        """Return what could not be computed."""
+        agreements = (self.declared, self.samples, self.trials)
+        return [line for own in agreements for line in own.missing]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -51,6 +62,7 @@ class HeldArchive:
             "rankings": self.rankings.rankings,
             "choices": self.rankings.choices,
             "openings": self.rankings.openings,
+            "samples": self.samples.samples,
             "labels": self.labels.statements,
             "declared": self.declared.sites,
         }
@@ -82,9 +94,13 @@ async def hold_against_log(
         )
         trials = _trials(manifest)
         declared = DeclaredAgreement(end=end, size=size)
+        samples = SampleAgreement(
+            start=manifest.start, end=manifest.end, sites=manifest.sites
+        )
 
         def see(index: int, entry: bytes) -> None:
             rankings.visit(index, entry)
+            samples.visit(entry)
             labels.visit(index, entry)
             trials.visit(entry)
             declared.visit(index, entry)
@@ -92,13 +108,14 @@ async def hold_against_log(
 
         seen = _seen(trust, covering)
         log = await Follower(source, trust, state=seen, watch=see).run()
-        rankings.finish()
+        if not rankings.finish():
+            samples.finish(iterate_rankings(duck, archive), log.conduct.seeds)
         sites = read_sites(duck)
         labels.finish(sites)
         trials.finish()
         rows = read_declared(duck) if manifest.has_declared else None
         declared.finish(sites, list(read_labels(duck)), rows)
-    return HeldArchive(rankings, labels, trials, declared, log.conduct)
+    return HeldArchive(rankings, labels, trials, declared, samples, log.conduct)
 
 
 def _rankings(duck: "Duck", archive: Archive, size: int) -> Agreement:
@@ -113,7 +130,12 @@ def _rankings(duck: "Duck", archive: Archive, size: int) -> Agreement:
 
 
 def _trials(manifest: Manifest) -> TrialAgreement:
-    return TrialAgreement(start=manifest.start, end=manifest.end, runs=manifest.trials)
+    return TrialAgreement(
+        start=manifest.start,
+        end=manifest.end,
+        runs=manifest.trials,
+        salts=manifest.swap_salts,
+    )
 
 
 def _seen(trust: Trust, covering: Checkpoint) -> AuditState:

@@ -53,9 +53,8 @@ from registry.usecases.reports.archived_report import (
 IMPOSSIBLE, NOT_ALL_COMPUTED = 2, 3
 MAX_SHOWN = 100
 NOT_PROVEN = (
-    "which sites were drawn as the sample, where more were eligible than it holds",
+    "that sampled sites were eligible, which `audit reproduce` checks for two days",
     "that the documents in the archive are those that the sites served",
-    "pairs of eligible sites without a factor, which `audit trials` counts again",
 )
 
 
@@ -205,7 +204,7 @@ class Reproduction:
     def exit_code(self) -> int:
         if not self.is_same:
             return 1
-        return NOT_ALL_COMPUTED if self.held.declared.missing else 0
+        return NOT_ALL_COMPUTED if self.held.missing else 0
 
     def rescoring(self, signer: Signer) -> Rescoring:
         """Return what an auditor may attest to: of the whole log that he has read."""
@@ -232,7 +231,7 @@ class Reproduction:
                     "auditors": auditors,
                     "archive": self.held.differences,
                     "differing": [_members(figure) for figure in self.differing],
-                    "notChecked": self.held.declared.missing,
+                    "notChecked": self.held.missing,
                     "failure": self.failure,
                     "keptAtLeaf": self.stored_digest.leaf,
                     "isTheKeptOne": self.stored_digest.leaf is not None
@@ -243,7 +242,7 @@ class Reproduction:
             return
         for line in self.held.differences:
             console.print_line(f"[red]archive:[/] {shown(line)}")
-        for line in self.held.declared.missing:
+        for line in self.held.missing:
             console.print_line(f"not computed: {shown(line)}")
         for figure in self.differing[:MAX_SHOWN]:
             line = f"{figure.path} is {figure.computed}, the report tells {figure.reported}"

@@ -11,15 +11,14 @@ from typing import Any
 from sqlalchemy import text
 
 from registry.db.engine.engines import Connection, driver_errors
-from registry.records.packing import unpack, unpack_answer, unpack_disclosure
+from registry.records.packing import unpack, unpack_disclosure, unpack_openings
 from registry.records.ranking_columns import RankingColumns
-from registry.sites.identifier import format_site_id
 
 BLOCK = 1_024
 
 Row = Sequence[Any]
 Rows = Sequence[Row]
-_NAMES = ("query", "location", "filters", "scores", "answer")
+_NAMES = ("query", "location", "filters", "request", "scores", "answer")
 
 RANKINGS = f"""
     SELECT e.leaf_index, e.body, chosen.leaf_index, s.site_id, s.choice,
@@ -86,18 +85,14 @@ def read_stored(row: Row) -> StoredRanking:
     """Decode a stored ranking: some 100 µs, so not on the event loop."""
     leaf_index, packed, selection_index, chosen, choice = row[: _COLUMNS.start]
     columns = RankingColumns(*row[_COLUMNS])
-    order = list(map(format_site_id, columns.order))
+    openings = dict(zip(_NAMES, row[_COLUMNS.stop :], strict=True))
     return StoredRanking(
         leaf_index=leaf_index,
         body=unpack(packed),
         columns=columns,
-        openings={
-            name: unpack_answer(value, columns.eligible, order)
-            if name == "answer"
-            else unpack_disclosure(name, value, order)
-            for name, value in zip(_NAMES, row[_COLUMNS.stop :], strict=True)
-            if value is not None
-        },
+        openings=unpack_openings(
+            openings, columns.eligible, columns.returned, columns.sampled
+        ),
         selection=None
         if selection_index is None
         else (

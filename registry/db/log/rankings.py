@@ -23,16 +23,10 @@ from registry.db.log.erased_pages import (
 )
 from registry.db.schema.column_types import uuid_of
 from registry.db.schema.tables import ranking, selection
-from registry.records.packing import (
-    pack,
-    pack_disclosure,
-    unpack_answer,
-    unpack_disclosure,
-)
+from registry.records.packing import pack, pack_disclosure, unpack_openings
 from registry.records.ranked_answer import DISCLOSED, AnswerOnRecord
 from registry.records.ranking_columns import RankingColumns, unpack_sites
 from registry.records.record import Record
-from registry.sites.identifier import format_site_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +172,13 @@ async def openings_of(connection: Connection, record_id: str) -> dict[str, str]:
 
 
 def _unpack(row: Row[Any]) -> dict[str, str]:
-    order = list(map(format_site_id, unpack_sites(row.returned)))
     packed = {name: getattr(row, name) for name in DISCLOSED}
-    answer = packed.pop("answer")
-    openings = {
-        name: unpack_disclosure(name, value, order)
-        for name, value in packed.items()
-        if value is not None
-    }
-    if answer is not None:
-        openings["answer"] = unpack_answer(answer, row.eligible, order)
-    return openings
+    return unpack_openings(packed, row.eligible, row.returned, row.sampled)
 
 
 _PAGE = "CAST(CAST(tableoid AS regclass) AS text) AS part, ctid"
 LOCK_OPENINGS = text(f"""
-    SELECT returned, eligible, {", ".join(DISCLOSED)}, {_PAGE} FROM audit.ranking
+    SELECT returned, sampled, eligible, {", ".join(DISCLOSED)}, {_PAGE} FROM audit.ranking
     WHERE record_id = ANY (CAST(:ids AS uuid[])) FOR UPDATE
 """)  # noqa: S608 — of our own names
 

@@ -18,11 +18,12 @@ _COMPUTED = ("trials", "violations", "rate_at_most")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvarianceRun:
-    """code: digest of the ranking code that was tried."""
+    """code: digest of the ranking code that was tried. swap_salt: see `digest_swaps`."""
 
     day: date
     finished_at: datetime
     code: str
+    swap_salt: str = ""
     result: InvarianceResult
 
 
@@ -65,17 +66,18 @@ async def list_runs(
 
 async def tallies_between(
     connection: Connection, start: datetime, end: datetime
-) -> list[tuple[TrialCount, ...]]:
-    """Return the tallies of each run that ended in [start, end), the oldest first."""
+) -> list[tuple[tuple[TrialCount, ...], str]]:
+    """Return tallies and salt of each run that ended in [start, end), the oldest first."""
     query = (
-        select(invariance_run.c.tallies)
+        select(invariance_run.c.tallies, invariance_run.c.swap_salt)
         .where(
             invariance_run.c.finished_at >= start.astimezone(UTC),
             invariance_run.c.finished_at < end.astimezone(UTC),
         )
         .order_by(invariance_run.c.day)
     )
-    return [_tallies(stored) for stored in (await connection.execute(query)).scalars()]
+    rows = await connection.execute(query)
+    return [(_tallies(stored), salt) for stored, salt in rows]
 
 
 def _tallies(stored: list[dict[str, Any]]) -> tuple[TrialCount, ...]:

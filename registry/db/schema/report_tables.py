@@ -51,6 +51,7 @@ invariance_run = audit_table(
     Column("rate_at_most", Float, nullable=False),
     Column("tallies", JSONB, nullable=False),
     Column("examples", JSONB, nullable=False),
+    Column("swap_salt", Text, nullable=False),
 )
 
 trial_material = audit_table(

@@ -5,8 +5,13 @@ latter. The sites with the smallest SplitMix64 (Steele, Lea & Flood 2014) of see
 are in it, so that anyone with the seed can check a site's membership.
 """
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import numpy.typing as npt
+
+KEYS = 2**64
+"""Bound of the keys by which a sample is drawn."""
 
 
 def splitmix64(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -28,8 +33,36 @@ def sample_sites(
     seed: its first 8 bytes count, big-endian.
     """
     if len(site_ids) > size:
-        start = np.uint64(int.from_bytes(seed[:8], "big"))
-        hashes = splitmix64(site_ids.astype(np.uint64) ^ start)
-        # The mixing is one to one: no two ids have the same hash.
-        site_ids = site_ids[np.argpartition(hashes, size - 1)[:size]]
+        keys = draw_keys(site_ids, seed)
+        # The mixing is one to one: no two ids have the same key.
+        site_ids = site_ids[np.argpartition(keys, size - 1)[:size]]
     return tuple(sorted(site_ids.tolist()))
+
+
+def draw_keys(site_ids: npt.NDArray[np.int64], seed: bytes) -> npt.NDArray[np.uint64]:
+    """Return the keys, 0..2^64-1, of which the least are drawn."""
+    start = np.uint64(int.from_bytes(seed[:8], "big"))
+    return splitmix64(site_ids.astype(np.uint64) ^ start)
+
+
+def left_out(
+    eligible: Iterable[int],
+    sample: Sequence[int],
+    seed: bytes,
+    size: int,
+    *,
+    is_part: bool,
+) -> list[int]:
+    """Return which of some eligible sites belong into the sample and are not in it.
+
+    is_part: it was drawn from some of the sites, those of least hash (`EligibleEstimate`).
+    """
+    others = np.array(sorted({*eligible} - {*sample}), np.int64)
+    own = np.array(sample, np.int64)
+    belong = np.ones(len(others), np.bool_)
+    if len(own) >= size:
+        belong &= draw_keys(others, seed) < draw_keys(own, seed).max()
+    if is_part:
+        belong &= hash_sites(others) <= hash_sites(own).max(initial=0)
+    ids: list[int] = others[belong].tolist()
+    return ids

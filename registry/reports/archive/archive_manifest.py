@@ -44,7 +44,8 @@ class Manifest(
 
     checkpoint: the signed note of the tree that holds every record told here. erased:
     rankings of which nothing is disclosed any more. trials: of invariance, of each run
-    in the window what was tried.
+    in the window what was tried. swap_salts: of each run, see `digest_swaps`; none in
+    archives of before.
     """
 
     version: Literal["fairness-archive/2"] = "fairness-archive/2"
@@ -56,6 +57,7 @@ class Manifest(
     selections: Natural
     sites: Natural
     trials: list[list[TrialCount]]
+    swap_salts: list[str] = []
     files: list[ArchivedFile]
 
     @property

@@ -20,7 +20,13 @@ from registry.sites.identifier import format_site_id, parse_site_id
 OPENED = ("query", "location", "filters", "scores")
 """The disclosures that a report reads beside the answer."""
 
-LATER = ("tiers", "probes", "answer_salt", "choice", "choice_salt", "places")
+STATED = (*OPENED, "request")
+"""Disclosures with columns of their own; by the request the sample is drawn again."""
+
+LATER = (
+    *("tiers", "probes", "answer_salt", "choice", "choice_salt", "places"),
+    *("request", "request_salt", "sample_logged"),
+)
 """Columns that files of before lack."""
 
 
@@ -33,6 +39,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     its salt, as the selection disclosed it. query_key, category, located: what a report takes from
     the query, the filters and the place. query, location, filters: JSON, as disclosed; with their salts None where erased.
     scores: JSON too, where they are of another form than the six columns can hold.
+    sample_logged: the answer that was logged names the sampled sites.
     """
 
     leaf_index: int
@@ -65,6 +72,9 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     tiers: list[int] | None = None
     probes: list[int | None] | None = None
     places: list[int] | None = None
+    request: str | None = None
+    request_salt: str | None = None
+    sample_logged: bool | None = None
 
     @property
     def unopened(self) -> list[str]:
@@ -75,7 +85,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
         """Return disclosures by name, as they were hashed. Raises: ValueError where scores do not fit."""
         return {
             name: _join(salt, name, self._value(name))
-            for name in (*OPENED, "answer")
+            for name in (*STATED, "answer")
             if (salt := getattr(self, f"{name}_salt")) is not None
         }
 
@@ -87,8 +97,12 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
 
     def _value(self, name: str) -> bytes:
         if name == "answer":
-            order = list(map(format_site_id, self.returned))
-            return encode_answer(self.eligible, order)
+            order, sample = (
+                list(map(format_site_id, ids)) for ids in (self.returned, self.sampled)
+            )
+            return encode_answer(
+                self.eligible, order, sample if self.sample_logged else None
+            )
         if name == "scores" and self.scores is None:
             columns = ArchivedScores(
                 self.factors or [],
@@ -175,11 +189,12 @@ def archive_ranking(
         category=columns.category or "",
         located=bool(columns.located),
     )
-    for name in OPENED:
+    for name in STATED:
         if name in openings:
             _put(row, name, openings[name])
     if "answer" in openings:
-        row.answer_salt = _split(base64url.decode(openings["answer"]))[0]
+        row.answer_salt, _, answer = _split(base64url.decode(openings["answer"]))
+        row.sample_logged = b'"sample":' in bytes(answer)
     if choice is not None:
         row.choice_salt, _, value = _split(base64url.decode(choice))
         row.choice = bytes(value).decode()

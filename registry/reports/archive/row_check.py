@@ -65,7 +65,7 @@ def _of_openings(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]:
 
 
 def _of_sample(row: ArchivedRanking, sites: int) -> Iterator[str]:
-    """Yield why the sites can be no sample; which were drawn of many no record tells."""
+    """Yield why the sites can be no sample; `auditor.reports.sample_agreement` draws it."""
     distinct = set(row.sampled)
     if len(distinct) < len(row.sampled) or len(distinct) > row.eligible:
         yield "the sampled sites are no sample of the eligible ones"
@@ -73,11 +73,16 @@ def _of_sample(row: ArchivedRanking, sites: int) -> Iterator[str]:
     size = _SAMPLE_SIZES.get(row.policy)
     if size is None:
         return
-    fewest = min(row.eligible, size)
-    if sites > COUNTED_SITES:
-        fewest = min(size, row.eligible * COUNTED_SITES // (2 * sites))
+    fewest = fewest_sampled(row.eligible, size, sites)
     if not fewest <= len(distinct) <= size:
         drawn = f"{len(distinct)} sites are sampled of {row.eligible} eligible ones"
         yield f"{drawn}, where it takes {fewest}"
     elif len(distinct) == row.eligible and not distinct.issuperset(row.returned):
         yield "a returned site is not in the sample that holds all eligible ones"
+
+
+def fewest_sampled(eligible: int, size: int, sites: int) -> int:
+    """Return how many sites a sample has at the least. sites: of the registry."""
+    if sites > COUNTED_SITES:
+        return min(size, eligible * COUNTED_SITES // (2 * sites))
+    return min(size, eligible)

@@ -7,22 +7,28 @@ from msgspec import to_builtins
 
 from registry.records.canonical import canonical_json, digest_of
 from registry.records.record import parse_record
-from registry.reports.invariance import TrialCount
+from registry.records.record_fields import Members
+from registry.reports.invariance import TrialCount, digest_swaps
+
+_OTHER = "are not those that the log tells of"
+_UNLOGGED = "no record commits to them"
 
 
 @dataclass(slots=True, kw_only=True)
 class TrialAgreement:
     """Feed it every entry of a sound log by `visit`, then ask `finish`.
 
-    start, end: minutes of the window. runs: of the archive, the oldest first.
-    differences: sentences.
+    start, end: minutes of the window. runs: of the archive, the oldest first. salts: of
+    their pairs. differences, missing: sentences; the latter of what no record proves.
     """
 
     start: str
     end: str
     runs: Sequence[Sequence[TrialCount]]
+    salts: Sequence[str] = ()
     differences: list[str] = field(default_factory=list)
-    _logged: list[tuple[str, str]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    _logged: list[Members] = field(default_factory=list)
     _is_older: bool = False
 
     def visit(self, entry: bytes) -> None:
@@ -32,21 +38,28 @@ class TrialAgreement:
         minute = str(members["t"])
         self._is_older |= minute < self.start
         if "tallies" in members and self.start <= minute < self.end:
-            self._logged.append((str(members["day"]), str(members["tallies"])))
+            self._logged.append(members)
 
     def finish(self) -> None:
         """Compare the newest first: runs from before the first that was logged stand alone."""
-        tried = [[count for count in run if not count.is_swap] for run in self.runs]
-        own = [digest_of(canonical_json(to_builtins(run))) for run in tried]
-        surplus = len(own) - len(self._logged)
+        surplus = len(self.runs) - len(self._logged)
         if surplus < 0 or (surplus and self._is_older):
-            runs = (
-                f"{len(own)} runs of trials, and the log tells of {len(self._logged)}"
-            )
+            runs = f"{len(self.runs)} runs of trials"
+            runs += f", and the log tells of {len(self._logged)}"
             self.differences.append(f"the archive has {runs}")
             return
-        self.differences += [
-            f"the trials of {day} are not those that the log tells of"
-            for digest, (day, logged) in zip(own[surplus:], self._logged, strict=True)
-            if digest != logged
-        ]
+        salts = self.salts or [""] * len(self.runs)
+        for run, salt, logged in zip(
+            self.runs[surplus:], salts[surplus:], self._logged, strict=True
+        ):
+            self._compare(run, salt, logged)
+
+    def _compare(self, run: Sequence[TrialCount], salt: str, logged: Members) -> None:
+        day, trials = str(logged["day"]), [c for c in run if not c.is_swap]
+        swaps = [count for count in run if count.is_swap]
+        if digest_of(canonical_json(to_builtins(trials))) != logged["tallies"]:
+            self.differences.append(f"the trials of {day} {_OTHER}")
+        if "swaps" in logged and digest_swaps(swaps, salt) != logged["swaps"]:
+            self.differences.append(f"the pairs of sites of {day} {_OTHER}")
+        elif swaps and "swaps" not in logged:
+            self.missing.append(f"the pairs of sites of {day}: {_UNLOGGED}")

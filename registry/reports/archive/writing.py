@@ -48,12 +48,12 @@ _encode_lines = msgspec.json.Encoder().encode_lines
 class WriteSummary:
     """Members of the manifest beside rankings and sites, see `Manifest`.
 
-    labels: by site, the newest word of each author at the window's end.
+    trials: of each run, with its salt. labels: by site, the newest word of each author at the window's end.
     """
 
     window: Window
     checkpoint: str
-    trials: Sequence[Sequence[TrialCount]] = ()
+    trials: Sequence[tuple[Sequence[TrialCount], str]] = ()
     labels: Mapping[int, Sequence[LabelStatement]] = field(default_factory=dict)
 
 
@@ -127,7 +127,8 @@ class ArchiveWriter:
             erased=self.erased,
             selections=self.selections,
             sites=len(sites),
-            trials=[list(run) for run in about.trials],
+            trials=[list(run) for run, _ in about.trials],
+            swap_salts=[salt for _, salt in about.trials],
             files=self._files,
         )
         write_manifest(self._folder, manifest, key)

@@ -123,7 +123,7 @@ async def make_report(
             Algorithm(policy_digest=policy.digest, code_digest=digest_of_code()),
             Terms(window=window, operator=operator, category=category),
             policy,
-            trials,
+            [run for run, _ in trials],
             claims=claims,
             run_jobs=run_jobs,
         )

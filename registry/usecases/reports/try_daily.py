@@ -20,7 +20,7 @@ from registry.records.record import (
     trials_result_record,
 )
 from registry.records.seed import commit_secret
-from registry.reports.invariance import InvarianceResult
+from registry.reports.invariance import InvarianceResult, digest_swaps
 from registry.usecases.background import in_background
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accept_record
@@ -33,6 +33,7 @@ from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
 
 SEED_BYTES = 6  # JSON carries it exactly
+SALT_BYTES = 16
 
 logger = structlog.get_logger()
 
@@ -78,6 +79,7 @@ class DailyTrials:
             day=now.date(),
             finished_at=self.ids.clock(),
             code=digest_of_code(),
+            swap_salt=self.ids.random_bytes(SALT_BYTES).hex(),
             result=result,
         )
         async with self.writer.begin() as connection:
@@ -118,7 +120,10 @@ class DailyTrials:
             at=run.finished_at,
             day=run.day,
             secret=secret,
-            result=result_members(run.result),
+            result={
+                **result_members(run.result),
+                "swaps": digest_swaps(run.result.swaps, run.swap_salt),
+            },
         )
 
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from registry.errors import Refused
 from registry.ranking.rank_score import PageStart
 from registry.records.canonical import JsonValue, canonical_json
-from registry.records.disclosure import digest_disclosure, seal
+from registry.records.disclosure import digest_disclosure, parse_disclosure, seal
 from registry.records.packing import (
+    ANSWER,
     pack,
     pack_answer,
     pack_opening,
     unpack,
-    unpack_answer,
-    unpack_disclosure,
+    unpack_openings,
 )
 from registry.records.ranked_answer import (
     DIGESTS,
@@ -69,6 +69,7 @@ def values_of(answer: RankedAnswer) -> Mapping[str, JsonValue]:
         "answer": {
             "eligible": answer.eligible,
             "order": [format_site_id(site) for site in scores.sites],
+            "sample": list(map(format_site_id, answer.sample)),
         },
     }
 
@@ -192,13 +193,9 @@ def test_whatever_is_put_on_record_comes_back(
     answer = make_answer(query=query, terms=terms, scores=scores)
     put = put_on_record(answer, chance)
     assert unpack(pack(put.record.body)) == put.record.body
-    order = [format_site_id(site) for site in scores.sites]
-    members = {
-        name: unpack_disclosure(name, packed, order)
-        for name, packed in zip(DISCLOSED, put.openings, strict=True)
-        if name != "answer"
-    }
-    members["answer"] = unpack_answer(put.openings[-1], answer.eligible, order)
+    stored = put.columns.returned, put.columns.sampled
+    packed = dict(zip(DISCLOSED, put.openings, strict=True))
+    members = unpack_openings(packed, answer.eligible, *stored)
     sealed = seal(values_of(answer), chance, DIGESTS)
     assert members == {opening.name: opening.disclosure for opening in sealed.openings}
     assert {*map(digest_disclosure, members.values())} == {
@@ -232,3 +229,14 @@ def test_site_stands_in_an_answer_once() -> None:
 def test_number_that_no_record_holds_is_refused(name: str, number: int) -> None:
     with pytest.raises(Refused):
         put_on_record(make_answer(**{name: number}), chance)
+
+
+def test_an_answer_stored_before_samples_were_logged_is_spelled_as_it_was() -> None:
+    answer = make_answer()
+    columns = put_on_record(answer, chance).columns
+    stored = {"answer": bytes([ANSWER]) + bytes(16), "query": None}
+    ids = columns.returned, columns.sampled
+    (disclosure,) = unpack_openings(stored, 1234, *ids).values()
+    value = parse_disclosure(disclosure).value
+    order = [format_site_id(site) for site in answer.scores.sites]
+    assert value == {"eligible": 1234, "order": order}

@@ -271,6 +271,7 @@ def on_record(
         "answer": {
             "eligible": ranked.eligible,
             "order": [row["site"] for row in rows],
+            "sample": list(map(format_site_id, ranked.eligible_sample)),
         },
     }
     minute = NOW.isoformat()[:16] + "Z"
@@ -406,6 +407,63 @@ async def test_a_registry_that_commits_to_others_than_it_ranks_by_is_caught(
         ).differences
     ]
     assert "the factors are" in " ".join(differences_)
+
+
+@pytest.mark.parametrize(
+    ("lie", "expected"),
+    [
+        pytest.param(lambda own, _: own[:-1], "are sampled of", id="too few"),
+        pytest.param(lambda own, _: [own[0], *own[:-1]], "are sampled of", id="twice"),
+        pytest.param(
+            lambda own, all_: [*own[1:], next(s for s in all_ if s not in own)],
+            "is sampled and not eligible",
+            id="a site that is not eligible",
+        ),
+        pytest.param(
+            lambda own, _: own[1:], "belongs into the sample", id="a site left out"
+        ),
+    ],
+)
+async def test_a_registry_that_samples_in_its_favour_is_caught(
+    town: Shadow, lister: Lister, lie: Any, expected: str
+) -> None:
+    source = served(town, Leak())
+    checks = ProfileChecks(source, lister.gazetteer, sample=5)
+    checks.use(lister, pause_s=0)
+    every = list(map(format_site_id, source.materials))
+    ranking = next(
+        item
+        for item in answers(town, Leak())
+        if 3 < item.values["answer"]["eligible"] < len(every)
+    )
+    answer = ranking.values["answer"]
+    lying = {**answer, "sample": lie(answer["sample"], every)}
+    values = {**ranking.values, "answer": lying}
+    result = await checks.check(ranking.members, values, ranking.seed)
+    assert expected in " ".join(result.differences), result
+
+
+async def test_a_draw_of_more_than_it_holds_is_made_again(lister: Lister) -> None:
+    """A site of greater key in the place of one that was drawn."""
+    policy = replace(lister.policy, eligible_sample=3)
+    few = Lister(gazetteer=lister.gazetteer, encoder=lister.encoder, policy=policy)
+    town = town_shadow(few, CAST[::4])
+    listings = list(map(probed, town.listings))
+    builder = Builder.build(list(map(town.make, listings)), policy)
+    checks = ProfileChecks(ServedTown(listings, builder), lister.gazetteer, sample=5)
+    checks.use(few, pause_s=0)
+    rankings = (on_record(builder.index, own, "n", as_ranked) for own in town.questions)
+    ranking = next(own for own in rankings if own.values["answer"]["eligible"] > 6)
+    honest = await checks.check(ranking.members, ranking.values, ranking.seed)
+    assert (honest.differences, honest.missing) == ((), ())
+    answer = ranking.values["answer"]
+    other = next(site for site in answer["order"] if site not in answer["sample"])
+    lying = {**answer, "sample": [other, *answer["sample"][1:]]}
+    values = {**ranking.values, "answer": lying}
+    result = await checks.check(ranking.members, values, ranking.seed)
+    assert "belongs into the sample" in " ".join(result.differences)
+    unseeded = await checks.check(ranking.members, values, None)
+    assert unseeded.differences == ()
 
 
 def test_each_leak_is_caught_by_an_outsider() -> None:

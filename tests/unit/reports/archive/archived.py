@@ -10,11 +10,13 @@ from hashlib import sha256, shake_256
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.identity import base64url
 from registry.identity.keys.private_keys import public_key_of
 from registry.identity.statements.jws import sign_compact
+from registry.index.query.sample import sample_sites
 from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
@@ -36,12 +38,12 @@ from registry.records.record import (
     trials_commitment_record,
     trials_result_record,
 )
-from registry.records.seed import commit_secret
+from registry.records.seed import commit_secret, digest_request
 from registry.reports.archive.archive_manifest import Manifest
-from registry.reports.archive.archive_rows import archive_ranking, derive
+from registry.reports.archive.archive_rows import STATED, archive_ranking, derive
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.archive.writing import ArchiveWriter, WriteSummary
-from registry.reports.invariance import LEFT_OUT, TrialCount
+from registry.reports.invariance import LEFT_OUT, TrialCount, digest_swaps
 from registry.reports.labels import AUDITOR as AUDITOR_KIND
 from registry.reports.labels import (
     DOCUMENT,
@@ -55,7 +57,7 @@ from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id, parse_site_id
 from registry.sites.label import Label
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
-from tests.unit.records.history import NOON, History, secret_of
+from tests.unit.records.history import DAY, NOON, History, secret_of
 
 KEY = Ed25519PrivateKey.from_private_bytes(sha256(b"promises").digest())
 PUBLIC = public_key_of(KEY)
@@ -66,7 +68,8 @@ SWAPS = tuple(
     TrialCount(perturbation=LEFT_OUT + name, trials=80, violations=40 - 10 * number)
     for number, name in enumerate(FACTOR_NAMES)
 )
-TRIALS = ((TrialCount(perturbation="brand", trials=400, violations=1), *SWAPS),)
+SALT = "5a" * 16
+TRIALS = (((TrialCount(perturbation="brand", trials=400, violations=1), *SWAPS), SALT),)
 ALGORITHM = Algorithm(policy_digest=DEFAULT_POLICY.digest, code_digest="sha256:code")
 TERMS = Terms(window=WINDOW)
 AUDITOR = Signer(
@@ -79,10 +82,13 @@ SOURCE = "https://business-register.example/entries/7"
 
 
 class Town(History):
-    """rows: of the archive, as the records tell. factors: by leaf, of returned sites."""
+    """rows: of the archive, as the records tell. draw: of the sample, by order and seed."""
 
-    def __init__(self, now=NOON):
+    def __init__(self, now=NOON, draw=None, tells_sample=True, nonce="n"):
         super().__init__(now)
+        self.draw = draw or fair_draw
+        self.tells_sample = tells_sample
+        self.nonce = nonce
         self.rows = []
 
     def ask(self, number):
@@ -92,15 +98,27 @@ class Town(History):
         order = list(dict.fromkeys(order)) if number % 17 else []
         query = f"bread {number % 80}"
         filters = {"category": "bakery"} if number % 3 else {}
+        location = "u33d" if number % 2 else None
+        digest = digest_request(query, location, filters, self.now)
+        seed = make_seed(secret_of(self.now.date()), digest, "n")
+        sampled = self.draw(order, seed) if order else ()
+        sample = {"sample": list(map(format_site_id, sampled))}
         sealed = seal(
             {
                 "query": query,
-                "location": "u33d" if number % 2 else None,
+                "location": location,
                 "filters": filters,
-                "scores": scores_of(number, order, self.now.date(), request_id),
+                "request": {
+                    "id": request_id,
+                    "nonce": self.nonce,
+                    "at": self.now.isoformat(),
+                    "after": ["-1000000000", "0", "0", "0"],
+                },
+                "scores": scores_of(number, order, seed),
                 "answer": {
                     "eligible": len(order) and 30,
                     "order": list(map(format_site_id, order)),
+                    **(sample if self.tells_sample else {}),
                 },
             },
             lambda size: shake_256(b"%d" % len(self.bodies)).digest(size),
@@ -116,7 +134,6 @@ class Town(History):
         )
         record = ranking_record(fields)
         openings = {opening.name: opening.disclosure for opening in sealed.openings}
-        sampled = [SITES[(number + step) % 30] for step in range(20)] if order else []
         index = self.log(record)
         columns = RankingColumns(
             accepted_at=self.now,
@@ -155,8 +172,9 @@ class Town(History):
         self.log(label_record(**self.head, signed=signed))
         return statement(signed.labelling, self.now)
 
-    def tell_trials(self, tallies):
+    def tell_trials(self, tallies, salt=SALT):
         """Commit to trials of today, and log their results; swaps are for auditors."""
+        swaps = [tally for tally in tallies if tally.is_swap]
         tallies = [tally for tally in tallies if not tally.is_swap]
         secret, day = sha256(b"trials").digest(), self.now.date()
         committed = {"commitment": commit_secret(secret), "material": digest_of(b"{}")}
@@ -166,6 +184,7 @@ class Town(History):
             "n": sum(tally.trials for tally in tallies),
             "violations": sum(tally.violations for tally in tallies),
             "tallies": digest_of(canonical_json(msgspec.to_builtins(tallies))),
+            **({"swaps": digest_swaps(swaps, salt)} if salt else {}),
         }
         self.log(
             trials_result_record(**self.head, day=day, secret=secret, result=result)
@@ -183,13 +202,18 @@ class Town(History):
     def forget(self, row):
         """Erased, on record."""
         self.erase(row.leaf_index, [])
-        for name in ("query", "location", "filters", "scores"):
+        for name in STATED:
             setattr(row, name, None)
             setattr(row, f"{name}_salt", None)
         row.factors = row.totals = row.ties = row.answer_salt = None
         row.eligible, row.returned, row.sampled = 0, [], []
         row.chosen = row.choice = row.choice_salt = None
         row.query_key, row.category, row.located = derive(row)
+
+
+def fair_draw(_, seed, eligible=SITES):
+    eligible = np.array(eligible, np.int64)
+    return sample_sites(eligible, seed, DEFAULT_POLICY.eligible_sample)
 
 
 def labelling(site, label, signer=AUDITOR, **changes):
@@ -215,9 +239,8 @@ def statement(text, valid_from):
     )
 
 
-def scores_of(number, order, day, request_id):
+def scores_of(number, order, seed):
     """Falling, with a tie at the end of every other list."""
-    seed = make_seed(secret_of(day), request_id.encode(), "n")
     factors = [
         [
             9000 - 1000 * (rank if number % 2 else min(rank, 1)),
@@ -246,12 +269,17 @@ def scores_of(number, order, day, request_id):
 
 @cache
 def _played(count):
-    town = Town().begin()
+    return play(Town(), count)
+
+
+def play(town, count):
+    """Begin the town, and let its day pass until the secret is out."""
+    town.begin()
     for site, label, changes in STATEMENTS:
         town.label(site, label, **changes)
-    town.tell_trials(TRIALS[0])
+    town.tell_trials(TRIALS[0][0])
     for number in range(count):
-        town.pass_by(minutes=2)
+        town.pass_by(minutes=1)
         row = town.ask(number)
         if number % 3 == 0 and row.returned:
             town.choose(row, row.returned[number % 2])
@@ -261,6 +289,8 @@ def _played(count):
             town.forget(row)
     for site in disclosures():
         town.register(site)
+    town.now = NOON + timedelta(hours=14)
+    town.reveal(DAY)
     return town
 
 

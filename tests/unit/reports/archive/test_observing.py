@@ -57,7 +57,7 @@ def report_in_memory(rows, terms):
     rows = [row for row in rows if row.returned or row.query_salt is not None]
     outcomes = gather(map(observed_of, rows), disclosures(), terms.operator)
     return build_report(
-        outcomes, ALGORITHM, terms, DEFAULT_POLICY, TRIALS, claims=claims()
+        outcomes, ALGORITHM, terms, DEFAULT_POLICY, [TRIALS[0][0]], claims=claims()
     )
 
 
