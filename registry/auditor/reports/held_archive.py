@@ -94,20 +94,18 @@ async def hold_against_log(
         )
         trials = _trials(manifest)
         declared = DeclaredAgreement(end=end, size=size)
-        samples = SampleAgreement(
-            start=manifest.start, end=manifest.end, sites=manifest.sites
-        )
+        samples = _samples(manifest)
 
         def see(index: int, entry: bytes) -> None:
-            rankings.visit(index, entry)
+            for agreement in (rankings, labels, declared):
+                agreement.visit(index, entry)
             samples.visit(entry)
-            labels.visit(index, entry)
             trials.visit(entry)
-            declared.visit(index, entry)
             watch(index, entry)
 
-        seen = _seen(trust, covering)
-        log = await Follower(source, trust, state=seen, watch=see).run()
+        log = await Follower(
+            source, trust, state=_seen(trust, covering), watch=see
+        ).run()
         if not rankings.finish():
             samples.finish(iterate_rankings(duck, archive), log.conduct.seeds)
         sites = read_sites(duck)
@@ -127,6 +125,11 @@ def _rankings(duck: "Duck", archive: Archive, size: int) -> Agreement:
         sites=manifest.sites,
         rows=iterate_rankings(duck, archive),
     )
+
+
+def _samples(manifest: Manifest) -> SampleAgreement:
+    start, end = manifest.start, manifest.end
+    return SampleAgreement(start=start, end=end, sites=manifest.sites)
 
 
 def _trials(manifest: Manifest) -> TrialAgreement:
