@@ -67,11 +67,9 @@ def trials(
     disclosures that you hold, of some rankings or all. Exit code 1 if the results in the
     log are others, 3 if not all could be computed.
     """
-    held = chain(read_held(disclosures or ()), _archived(archive))
     rerun, tally = Rerun(day.date().isoformat()), OutcomeTally()
-    if archive is not None:
-        manifest = open_archive(archive).manifest
-        rerun.archived = list(zip(manifest.trials, manifest.swap_salts, strict=False))
+    opened = _archived(archive, rerun.archived)
+    held = chain(read_held(disclosures or ()), opened)
     run_audit(
         named or DEFAULT_URL,
         lambda source: rerun.hold(source, TrustOptions(**trust), held),
@@ -81,14 +79,20 @@ def trials(
     raise SystemExit(tally.print_outcome(as_json=as_json))
 
 
-def _archived(folder: Path | None) -> Iterator[Held]:
+def _archived(
+    folder: Path | None, runs: list[tuple[list[TrialCount], str]]
+) -> Iterator[Held]:
+    """Yield the rankings of an archive, and add its runs of trials to the others."""
     if folder is None:
         return
     with (
         tempfile.TemporaryDirectory(prefix="fair-registry-") as scratch,
         open_duck(Path(scratch)) as duck,
     ):
-        for row in iterate_rankings(duck, open_archive(folder)):
+        archive = open_archive(folder)
+        manifest = archive.manifest
+        runs.extend(zip(manifest.trials, manifest.swap_salts, strict=False))
+        for row in iterate_rankings(duck, archive):
             opened = [{"disclosure": text} for text in row.disclosures().values()]
             yield Held(id=row.id, leaf_index=row.leaf_index, openings=tuple(opened))
 

@@ -92,9 +92,8 @@ async def hold_against_log(
         labels = LabelAgreement(
             end=end, size=size, labels=read_labels(duck), known=auditors
         )
-        trials = _trials(manifest)
+        trials, samples = _trials(manifest), _samples(manifest)
         declared = DeclaredAgreement(end=end, size=size)
-        samples = _samples(manifest)
 
         def see(index: int, entry: bytes) -> None:
             for agreement in (rankings, labels, declared):
@@ -108,8 +107,7 @@ async def hold_against_log(
         ).run()
         if not rankings.finish():
             samples.finish(iterate_rankings(duck, archive), log.conduct.seeds)
-        sites = read_sites(duck)
-        labels.finish(sites)
+        labels.finish(sites := read_sites(duck))
         trials.finish()
         rows = read_declared(duck) if manifest.has_declared else None
         declared.finish(sites, list(read_labels(duck)), rows)
