@@ -121,6 +121,12 @@ class ProvenProfiles:
     counts: Mapping[int, int]
 
 
+def _answered_elsewhere(policy: Policy) -> Policy:
+    """Return the policy by which a site is eligible beside one that means the request."""
+    step = policy.meaning_step_bp + policy.meaning_beside_step_bp
+    return replace(policy, meaning_step_bp=step, meaning_beside_step_bp=0)
+
+
 class AnswerCheck:
     """Check of an answer; each method yields what differs."""
 
@@ -131,12 +137,21 @@ class AnswerCheck:
         self._site_of = {site.site_id: site for site in self._ranked.sites}
 
     def _search(self) -> Ranked:
+        """Search the known profiles; who means the request may be among the others."""
+        evidence = self._evidence
+        ranked = self._search_by(evidence.policy)
+        is_all = len(evidence.profiles) == evidence.sites
+        if ranked.sites or is_all or not self._answer.eligible:
+            return ranked
+        return self._search_by(_answered_elsewhere(evidence.policy))
+
+    def _search_by(self, own: Policy) -> Ranked:
         answer, evidence = self._answer, self._evidence
         apart = [
             replace(profile, publisher=number)
             for number, profile in enumerate(evidence.profiles.values())
         ]
-        policy = replace(evidence.policy, duplicate_signature_bytes=SIGNATURE_BYTES + 1)
+        policy = replace(own, duplicate_signature_bytes=SIGNATURE_BYTES + 1)
         small = Builder.build(apart, policy).index
         members = {field.name: getattr(small, field.name) for field in fields(Index)}
         idf = {

@@ -466,6 +466,42 @@ async def test_a_draw_of_more_than_it_holds_is_made_again(lister: Lister) -> Non
     assert unseeded.differences == ()
 
 
+async def test_a_page_behind_the_site_that_means_the_request_is_honest(
+    lister: Lister,
+) -> None:
+    """Beside that site others are eligible that would not be by themselves."""
+    policy = replace(lister.policy, eligible_sample=1)
+    few = Lister(gazetteer=lister.gazetteer, encoder=lister.encoder, policy=policy)
+    town = town_shadow(few, CAST[::4])
+    listings = list(map(probed, town.listings))
+    profiles = list(map(town.make, listings))
+    builder = Builder.build(profiles, policy)
+    alone = Builder.build(profiles, replace(policy, meaning_beside_step_bp=0)).index
+    checks = ProfileChecks(ServedTown(listings, builder), lister.gazetteer, sample=0)
+    checks.use(few, pause_s=0)
+    pages = 0
+    for question in town.questions:
+        ranking = on_record(builder.index, question, "n", as_ranked)
+        leading = set(
+            on_record(alone, question, "n", as_ranked).values["answer"]["order"]
+        )
+        answer, scores = ranking.values["answer"], ranking.values["scores"]
+        if not leading or leading & set(answer["sample"]):
+            continue
+        behind = [row for row in scores if row["site"] not in leading]
+        order = [row["site"] for row in behind]
+        values = {
+            **ranking.values,
+            "request": {**ranking.values["request"], "after": ["-1", "0", "0", "0"]},
+            "scores": behind,
+            "answer": {**answer, "order": order},
+        }
+        result = await checks.check(ranking.members, values, ranking.seed)
+        assert result.differences == ()
+        pages += 1
+    assert pages
+
+
 def test_each_leak_is_caught_by_an_outsider() -> None:
     """By profiles, or by the order; the job is the registry's own."""
     assert len(LEAKS) == 10
