@@ -1,12 +1,14 @@
 """The embedded PostgreSQL: nobody else's, one for all its users, and told why it fails."""
 
 import os
+import pwd
 import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from registry.db.engine import bundled_postgres
@@ -114,6 +116,22 @@ def test_server_of_root_runs_as_an_account_that_cannot_log_in(
     account = bundled_postgres.account_for(server._folder)
     assert account.pw_uid == server._folder.stat().st_uid != 0
     assert account.pw_shell.endswith(("nologin", "false"))
+
+
+def test_nothing_that_a_broken_off_program_started_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """initdb's own child wrote into a folder that was being removed."""
+    account = pwd.getpwuid(os.getuid())
+    program = tmp_path / "initdb"
+    program.write_text(f"#!/bin/sh\nsleep 60 & echo $! > {tmp_path}/child\nwait\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(bundled_postgres, "programs", lambda: tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: account.pw_uid or 1)
+    with pytest.raises(StartFailed, match="initdb did not end in 1 s"):
+        bundled_postgres.run("initdb", account=account, cluster=tmp_path, timeout_s=1)
+    child = int((tmp_path / "child").read_text())
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie"
 
 
 def test_last_user_stops_the_server(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ server gets the one capability to do so (ADR 0090).
 import os
 import pwd
 import shutil
+import signal
 import stat
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -90,19 +92,28 @@ def run(
     command = [str(programs() / program), *arguments]
     if os.geteuid() == 0:
         command = [*_as_account(account, cluster), *command]
-    try:
-        return subprocess.run(  # noqa: S603 — our own programs
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            cwd="/",
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except subprocess.TimeoutExpired as expired:
-        raise StartFailed(f"{program} did not end in {timeout_s:.0f} s") from expired
+    with subprocess.Popen(  # noqa: S603 — our own programs
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        process_group=0,
+        cwd="/",
+        env={**os.environ, "LC_ALL": "C"},
+    ) as process:
+        try:
+            output = process.communicate(timeout=timeout_s)
+        except BaseException as broken_off:
+            # What it started would go on writing into a folder that is being removed.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            if isinstance(broken_off, subprocess.TimeoutExpired):
+                late = f"{program} did not end in {timeout_s:.0f} s"
+                raise StartFailed(late) from broken_off
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, *output)
 
 
 def _as_account(account: pwd.struct_passwd, cluster: Path) -> Sequence[str]:
