@@ -4,15 +4,10 @@ Faults of a host name itself are in `registry.sites.refusals`. `UNREACHABLE` gro
 codes that say the site could not be talked to, as against having answered wrongly.
 """
 
-from registry.errors import ProblemType, Refused, read_problem_types
+from registry.errors import Refused, lookup_in, read_problem_types
 
 _KINDS = read_problem_types(__package__)
-globals().update(_KINDS)
-
-
-def __getattr__(name: str) -> ProblemType:
-    """Raises: AttributeError. Type checkers learn from it what the table declares."""
-    raise AttributeError(f"refusals.toml has no {name}")
+__getattr__ = lookup_in(_KINDS)
 
 
 UNREACHABLE = frozenset(

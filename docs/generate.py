@@ -15,7 +15,7 @@ from types import ModuleType
 import crawler
 import registry
 from registry.crawl_settings import CrawlSettings
-from registry.errors import ProblemType
+from registry.errors import ProblemType, read_problem_types
 from registry.settings import PREFIX, Settings
 
 DOCS = Path(__file__).parent
@@ -80,15 +80,19 @@ def problem_types(prefix: str = "") -> Iterator[tuple[str, ProblemType]]:
     """Yield each constant with its full name, from the module that declares it."""
     for module in modules():
         if module.__name__.startswith(prefix):
-            path = Path(str(module.__file__))
-            table = path.with_suffix(".toml")
-            source = path.read_text() + (table.read_text() if table.exists() else "")
-            declarations = ("{} = ProblemType(", "[{}]\n")
-            for name, value in vars(module).items():
-                if isinstance(value, ProblemType) and any(
-                    declaration.format(name) in source for declaration in declarations
-                ):
-                    yield f"{module.__name__}.{name}", value
+            for name, kind in _declared(module):
+                yield f"{module.__name__}.{name}", kind
+
+
+def _declared(module: ModuleType) -> Iterator[tuple[str, ProblemType]]:
+    """Yield the kinds of the package's table, or those that the module's code makes."""
+    path = Path(str(module.__file__))
+    if path.name == "refusals.py":
+        yield from read_problem_types(str(module.__package__)).items()
+    source = path.read_text()
+    for name, value in vars(module).items():
+        if isinstance(value, ProblemType) and f"{name} = ProblemType(" in source:
+            yield name, value
 
 
 def modules() -> Iterator[ModuleType]:

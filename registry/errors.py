@@ -7,7 +7,7 @@ independent of HTTP.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -32,6 +32,20 @@ def read_problem_types(package: str) -> Mapping[str, ProblemType]:
     return {
         name: ProblemType(**{"code": name.lower(), **row}) for name, row in rows.items()
     }
+
+
+def lookup_in(kinds: Mapping[str, ProblemType]) -> Callable[[str], ProblemType]:
+    """Return the `__getattr__` of a module that hands on these kinds by their names.
+
+    Type checkers learn from it what the names stand for, and not which there are.
+    """
+
+    def find(name: str) -> ProblemType:
+        if name in kinds:
+            return kinds[name]
+        raise AttributeError(f"refusals.toml has no {name}")
+
+    return find
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,9 @@
 """Problem types of logs, notes and proofs."""
 
-from registry.errors import ProblemType, Refused, read_problem_types
+from registry.errors import ProblemType, Refused, lookup_in, read_problem_types
 
 _KINDS = read_problem_types(__package__)
-globals().update(_KINDS)
-
-
-def __getattr__(name: str) -> ProblemType:
-    """Raises: AttributeError. Type checkers learn from it what the table declares."""
-    raise AttributeError(f"refusals.toml has no {name}")
+__getattr__ = lookup_in(_KINDS)
 
 
 class ProofInvalid(Refused):

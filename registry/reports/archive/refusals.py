@@ -1,10 +1,5 @@
 """Problems that an archive can be refused for."""
 
-from registry.errors import ProblemType, read_problem_types
+from registry.errors import lookup_in, read_problem_types
 
-globals().update(read_problem_types(__package__))
-
-
-def __getattr__(name: str) -> ProblemType:
-    """Raises: AttributeError. Type checkers learn from it what the table declares."""
-    raise AttributeError(f"refusals.toml has no {name}")
+__getattr__ = lookup_in(read_problem_types(__package__))

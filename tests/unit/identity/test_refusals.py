@@ -1,7 +1,6 @@
-from registry.errors import ProblemType
-from registry.identity import refusals
+from registry.errors import read_problem_types
 
-KINDS = [kind for kind in vars(refusals).values() if isinstance(kind, ProblemType)]
+KINDS = read_problem_types("registry.identity").values()
 
 
 def test_codes_are_distinct_and_stable_names() -> None:
