@@ -69,15 +69,18 @@ class Deliverer:
     async def deliver_due(self) -> None:
         """Start what is due, as far as there are slots."""
         for state, slots in SLOTS.items():
-            free = slots - list(self._jobs.values()).count(state)
-            async with self._context.engine.begin() as connection:
-                leased = await webhooks.lease_webhooks(
-                    connection, state, self._context.clock(), LEASE, free
-                )
-            for row in leased:
-                job = asyncio.create_task(self._serve(row))
-                self._jobs[job] = state
-                job.add_done_callback(self._jobs.pop)
+            if free := slots - list(self._jobs.values()).count(state):
+                await self._start(state, free)
+
+    async def _start(self, state: State, most: int) -> None:
+        async with self._context.engine.begin() as connection:
+            leased = await webhooks.lease_webhooks(
+                connection, state, self._context.clock(), LEASE, most
+            )
+        for row in leased:
+            job = asyncio.create_task(self._serve(row))
+            self._jobs[job] = state
+            job.add_done_callback(self._jobs.pop)
 
     async def join(self) -> None:
         """Wait for what is under way."""

@@ -19,6 +19,7 @@ from registry.db.schema.operator_tables import webhook, webhook_letter
 State = Literal["pending", "active", "suspended"]
 LETTERS_OF_WEBHOOK = 20
 
+# The first condition is that of the index `webhook_due`, which no parameter fulfils.
 LEASE = text("""
     WITH ready AS MATERIALIZED (
         SELECT webhook_id FROM registry.webhook

@@ -138,32 +138,36 @@ class AnswerCheck:
 
     def _search(self) -> Ranked:
         """Search the known profiles; who means the request may be among the others."""
-        evidence = self._evidence
-        ranked = self._search_by(evidence.policy)
+        index, evidence = self._index(), self._evidence
+        ranked = self._search_in(index)
         is_all = len(evidence.profiles) == evidence.sites
         if ranked.sites or is_all or not self._answer.eligible:
             return ranked
-        return self._search_by(_answered_elsewhere(evidence.policy))
+        return self._search_in(replace(index, policy=_answered_elsewhere(index.policy)))
 
-    def _search_by(self, own: Policy) -> Ranked:
-        answer, evidence = self._answer, self._evidence
+    def _index(self) -> WeighedIndex:
+        evidence = self._evidence
         apart = [
             replace(profile, publisher=number)
             for number, profile in enumerate(evidence.profiles.values())
         ]
-        policy = replace(own, duplicate_signature_bytes=SIGNATURE_BYTES + 1)
+        policy = replace(evidence.policy, duplicate_signature_bytes=SIGNATURE_BYTES + 1)
         small = Builder.build(apart, policy).index
         members = {field.name: getattr(small, field.name) for field in fields(Index)}
         idf = {
             term: idf_milli(evidence.sites, evidence.counts.get(hash_word(term), 0))
-            for term in answer.terms
+            for term in self._answer.terms
         }
+        return WeighedIndex(**members, idf=idf)
+
+    def _search_in(self, index: WeighedIndex) -> Ranked:
+        answer = self._answer
         return search(
-            WeighedIndex(**members, idf=idf),
+            index,
             answer.query,
             now=answer.request.at,
             seed=answer.seed or NO_SEED,
-            k=max(1, len(apart)),
+            k=max(1, len(self._evidence.profiles)),
         )
 
     def weights(self) -> Iterator[str]:

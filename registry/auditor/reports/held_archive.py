@@ -107,7 +107,8 @@ async def hold_against_log(
         ).run()
         if not rankings.finish():
             samples.finish(iterate_rankings(duck, archive), log.conduct.seeds)
-        labels.finish(sites := read_sites(duck))
+        sites = read_sites(duck)
+        labels.finish(sites)
         trials.finish()
         rows = read_declared(duck) if manifest.has_declared else None
         declared.finish(sites, list(read_labels(duck)), rows)

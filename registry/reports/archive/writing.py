@@ -48,7 +48,8 @@ _encode_lines = msgspec.json.Encoder().encode_lines
 class WriteSummary:
     """Members of the manifest beside rankings and sites, see `Manifest`.
 
-    trials: of each run, with its salt. labels: by site, the newest word of each author at the window's end.
+    trials: of each run, with its salt. labels: by site, the newest word of each author at
+    the window's end.
     """
 
     window: Window

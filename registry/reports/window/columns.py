@@ -1,8 +1,9 @@
 """A window in columns: rankings, choices and sites in arrays.
 
 All of it comes from the public log and the disclosures; a report needs nothing else, so
-that anybody can compute it again. SiteColumns are numbered in the order of their ids; a window is any number of parts, and every
-sum over it is the sum over its parts, so that none of them needs to hold it whole.
+that anybody can compute it again. SiteColumns are numbered in the order of their ids; a
+window is any number of parts, and every sum over it is the sum over its parts, so that none
+of them needs to hold it whole.
 """
 
 from collections import Counter
