@@ -9,7 +9,7 @@ import pytest
 
 import crawler
 import registry
-from registry.errors import ProblemType, RegistryError
+from registry.errors import ProblemType, RegistryError, read_problem_types
 from registry.interfaces.http.problems import STATUS
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from tests.api.running import RunningRegistry
@@ -20,7 +20,10 @@ def declared() -> Iterator[tuple[str, ProblemType]]:
         for result in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not result.name.endswith("__main__"):
                 module = importlib.import_module(result.name)
-                for value in vars(module).values():
+                kinds = [*vars(module).values()]
+                if result.name.endswith(".refusals"):
+                    kinds += read_problem_types(str(module.__package__)).values()
+                for value in kinds:
                     if isinstance(value, ProblemType):
                         yield result.name, value
 
