@@ -34,24 +34,22 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SealedOpening(Opening):
-    """An opening that was made here. salt: 16 bytes. encoded: the value's canonical JSON."""
-
-    salt: bytes
-    encoded: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
     """digests: sorted, decoys among them; openings: in the order of the values."""
 
     digests: tuple[str, ...]
-    openings: tuple[SealedOpening, ...]
+    openings: tuple[Opening, ...]
 
 
 def digest_disclosure(disclosure: str) -> str:
     """base64url(SHA-256) over the disclosure's own characters, never a re-encoding."""
     return base64url.encode(sha256(disclosure.encode()).digest())
+
+
+def join_disclosure(salt: bytes, name: str, value: bytes) -> bytes:
+    """Return a disclosure. salt: spelled in base64url. value: JSON."""
+    array = b'["%b",%b,%b]' % (salt, canonical_json(name), value)
+    return base64url.encode_to_bytes(array)
 
 
 class SealedValues(NamedTuple):
@@ -77,7 +75,7 @@ def seal_encoded(
     salts = [chance[at : at + SALT_BYTES] for at in range(0, salted, SALT_BYTES)]
     encode = base64url.encode_to_bytes
     disclosures = [
-        encode(b'["%b",%b,%b]' % (encode(salt), canonical_json(name), value))
+        join_disclosure(encode(salt), name, value)
         for salt, (name, value) in zip(salts, values.items(), strict=True)
     ]
     decoys = range(salted, len(chance), _DECOY_BYTES)
@@ -93,16 +91,8 @@ def seal(
     encoded = {name: canonical_json(value) for name, value in values.items()}
     sealed = seal_encoded(encoded, random_bytes, width)
     openings = (
-        SealedOpening(
-            name=name,
-            value=values[name],
-            disclosure=disclosure.decode(),
-            salt=salt,
-            encoded=encoded[name],
-        )
-        for name, disclosure, salt in zip(
-            values, sealed.disclosures, sealed.salts, strict=True
-        )
+        Opening(name=name, value=values[name], disclosure=disclosure.decode())
+        for name, disclosure in zip(values, sealed.disclosures, strict=True)
     )
     digests = tuple(digest.decode() for digest in sealed.digests)
     return Sealed(digests=digests, openings=tuple(openings))

@@ -6,7 +6,7 @@ factors, a tie key from the request's seed, the sites from the ranking's column 
     flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; TIERS and
               PROBES do
     count     1 byte: of sites, n
-    SITES     8 bytes each
+    SITES     8 bytes each; records of before alone may have them
     TIES      8 bytes each; else the seed, 32 bytes
     TOTALS    4 bytes each
     TIERS     one bit each, from the highest of the first byte; older records have none
@@ -30,29 +30,30 @@ SITES, TIES, TOTALS, TIERS, PROBES = 1, 2, 4, 8, 16
 WEIGHTS = (4000, 2000, 1500, 1500, 1000)
 """Weights by which totals are predicted; other weights cost four bytes a site."""
 
+FACTORS = len(WEIGHTS)
+
 UNKNOWN_PLACE, PLACELESS = 0, -1
 """Values in place of a city: the site names none, or its category depends on none."""
 
 _FACTORS_WINDOW = -10
 _SEED_BYTES = 32
-_FACTORS = len(WEIGHTS)
 _PARTS = 6
 _MAX_COUNT, _MAX_PART = 255, 2**16 - 1
 
 T = TypeVar("T")
 Factors = tuple[int, int, int, int, int]
-
-
 Probes = tuple[int, int, int, int | None]
 
 
-class _Score(
+class Score(
     msgspec.Struct,
     forbid_unknown_fields=True,
     omit_defaults=True,
     kw_only=True,
     gc=False,
 ):
+    """Scores of a site as disclosed; its members in the order of canonical JSON."""
+
     factors: Factors
     place: int | None = None
     probes: Probes | None = None
@@ -62,7 +63,7 @@ class _Score(
     tier: int | None = None
 
 
-_decode = msgspec.json.Decoder(list[_Score]).decode
+parse_scores = msgspec.json.Decoder(list[Score]).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -103,7 +104,7 @@ def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
     )
     return _encode(
         [
-            _Score(
+            Score(
                 factors=factors,
                 place=place,
                 probes=probes,
@@ -117,17 +118,14 @@ def encode_scores(columns: ScoreColumns, order: Sequence[str]) -> bytes:
     )
 
 
-def pack_scores(
-    value: bytes, order: Sequence[str], seed: bytes | None = None
-) -> bytes | None:
-    """value: canonical JSON; None if it is not of the form of scores."""
+def read_columns(value: bytes) -> ScoreColumns | None:
+    """Return None for what is not canonical JSON of scores."""
     try:
-        scores = _decode(value)
+        scores = parse_scores(value)
         if _encode(scores) != value:
             return None
-        sites = [score.site for score in scores]
-        columns = ScoreColumns(
-            sites=list(map(parse_site_id, sites)),
+        return ScoreColumns(
+            sites=[parse_site_id(score.site) for score in scores],
             factors=[score.factors for score in scores],
             totals=[score.score for score in scores],
             ties=[_read_tie(score.tie) for score in scores],
@@ -135,15 +133,12 @@ def pack_scores(
             probes=_stated([score.probes for score in scores]),
             places=_stated([score.place for score in scores]),
         )
-        return pack_columns(columns, seed, in_order=sites == list(order))
-    except (msgspec.DecodeError, struct.error, ValueError):
+    except (msgspec.DecodeError, ValueError):
         return None
 
 
-def pack_columns(
-    columns: ScoreColumns, seed: bytes | None = None, *, in_order: bool = True
-) -> bytes | None:
-    """Pack scores; None if there are too many. in_order: in the record's order.
+def pack_columns(columns: ScoreColumns, seed: bytes) -> bytes | None:
+    """Pack scores in the record's order; None if there are too many.
 
     Raises: struct.error on a number beyond its range.
     """
@@ -151,15 +146,13 @@ def pack_columns(
     facts = _pack_facts(columns)
     if count > _MAX_COUNT or facts is None:
         return None
-    flags, parts = 0, []
-    if not in_order:
-        flags |= SITES
-        parts.append(_numbers(columns.sites, "Q"))
-    if seed is None or not _gives(seed, columns):
+    flags = 0
+    parts: list[bytes] = []
+    if _gives(seed, columns):
+        parts.append(seed)
+    else:
         flags |= TIES
         parts.append(_numbers(columns.ties, "Q"))
-    else:
-        parts.append(seed)
     if list(columns.totals) != _totals(columns.factors):
         flags |= TOTALS
         parts.append(_numbers(columns.totals, "I"))
@@ -189,7 +182,7 @@ def unpack_scores(packed: bytes, order: Sequence[str]) -> bytes:
     tiers = read.bits(count) if flags & TIERS else ()
     halves = zlib.decompress(read.rest(), _FACTORS_WINDOW)
     rows = _rows(halves, count)
-    behind = halves[2 * _FACTORS * count :]
+    behind = halves[2 * FACTORS * count :]
     parts = _rows(behind, count, _PARTS) if flags & PROBES else []
     columns = ScoreColumns(
         sites=(),
@@ -290,7 +283,7 @@ def _halves(rows: Sequence[Sequence[int]]) -> bytes:
     return b"".join([packed[at::width] for at in range(width)])
 
 
-def _rows(columns: bytes, count: int, width: int = _FACTORS) -> list[Any]:
+def _rows(columns: bytes, count: int, width: int = FACTORS) -> list[Any]:
     """Return rows of so many numbers."""
     values = []
     for number in range(width):

@@ -26,9 +26,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from registry.identity import base64url
+from registry.records.disclosure import join_disclosure
 from registry.records.packed_scores import (
     Factors,
-    pack_scores,
+    Score,
+    parse_scores,
     unpack_factors,
     unpack_scores,
 )
@@ -160,26 +162,12 @@ def _encode(mark: int, value: bytes) -> bytes:
     return b32encode(value.rjust(20, b"\0")).translate(_FROM_RFC)[-length:]
 
 
-def pack_disclosure(
-    name: str, disclosure: str, order: Sequence[str] = (), seed: bytes | None = None
-) -> bytes:
-    """order: the sites of the record; seed: of its ties, if it is known."""
+def pack_disclosure(name: str, disclosure: str) -> bytes:
+    """Pack any disclosure but one of scores or of an answer."""
     salt, value = _split(name, disclosure)
     if _join(name, salt, value) != disclosure:
         return pack(disclosure.encode())
-    return pack_opening(name, salt, value, order, seed)
-
-
-def pack_opening(
-    name: str,
-    salt: bytes,
-    value: bytes,
-    order: Sequence[str] = (),
-    seed: bytes | None = None,
-) -> bytes:
-    """Pack an opening as its disclosure would be packed. salt: 16 bytes. value: canonical JSON."""
-    scores = pack_scores(value, order, seed) if name == "scores" else None
-    return pack_value(salt, value, scores)
+    return pack_value(salt, value)
 
 
 def pack_value(salt: bytes, value: bytes, scores: bytes | None = None) -> bytes:
@@ -243,13 +231,7 @@ def unpack_disclosure(name: str, packed: bytes, order: Sequence[str] = ()) -> st
     return unpack(packed).decode()
 
 
-class _Score(msgspec.Struct):
-    factors: Factors
-    tier: int | None = None
-
-
-_decode_scores = msgspec.json.Decoder(list[_Score]).decode
-_decode_disclosure = msgspec.json.Decoder(tuple[str, str, list[_Score]]).decode
+_decode_disclosure = msgspec.json.Decoder(tuple[str, str, list[Score]]).decode
 
 
 def factors_of(packed: bytes) -> tuple[list[Factors], Sequence[int]]:
@@ -261,7 +243,7 @@ def factors_of(packed: bytes) -> tuple[list[Factors], Sequence[int]]:
     if form == SCORES:
         return unpack_factors(rest)
     if form == DISCLOSED:
-        scores = _decode_scores(unpack(rest))
+        scores = parse_scores(unpack(rest))
     else:
         _, _, scores = _decode_disclosure(_read(unpack(packed)))
     tiers = [score.tier for score in scores if score.tier is not None]
@@ -279,8 +261,7 @@ def _split(name: str, disclosure: str) -> tuple[bytes, bytes]:
 
 
 def _join(name: str, salt: bytes, value: bytes) -> str:
-    array = b'["%b","%b",%b]' % (base64url.encode_to_bytes(salt), name.encode(), value)
-    return base64url.encode(array)
+    return join_disclosure(base64url.encode_to_bytes(salt), name, value).decode()
 
 
 def _read(spelled: bytes) -> bytes:

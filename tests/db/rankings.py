@@ -12,8 +12,7 @@ from registry.db.log.rankings import RankingRow, row_of
 from registry.identity.keys.private_keys import generate_private_key, public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import JsonValue
-from registry.records.disclosure import SealedOpening, seal
-from registry.records.packing import pack_answer, pack_opening
+from registry.records.disclosure import Opening, seal
 from registry.records.ranked_answer import DISCLOSED, AnswerOnRecord
 from registry.records.ranking_columns import (
     RankingColumns,
@@ -26,6 +25,7 @@ from registry.records.record import ANONYMOUS, Record
 from registry.sites.identifier import format_site_id, parse_site_id
 from registry.usecases.ids import IdSource
 from registry.usecases.log.accept import accepted
+from tests.unit.records.former_packing import pack_opening
 
 DIGESTS = 8
 
@@ -39,7 +39,7 @@ class MadeRanking:
     """
 
     fields: RankingFields
-    openings: Sequence[SealedOpening]
+    openings: Sequence[Opening]
     order: Sequence[str]
     eligible: Sequence[int]
     count: int
@@ -54,11 +54,7 @@ class MadeRanking:
     def on_record(self) -> AnswerOnRecord:
         """Part by part."""
         packed: dict[str, Any] = {
-            opening.name: pack_opening(
-                opening.name, opening.salt, opening.encoded, self.order, self.tie_seed
-            )
-            if opening.name != "answer"
-            else pack_answer(opening.salt)
+            opening.name: pack_opening(opening, self.order, self.tie_seed)
             for opening in self.openings
         }
         return AnswerOnRecord(

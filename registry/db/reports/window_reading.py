@@ -16,6 +16,7 @@ import numpy as np
 
 from registry.db.engine.engines import Connection, driver_errors
 from registry.db.schema.column_types import ulid_of
+from registry.records.packed_scores import FACTORS
 from registry.records.packing import factors_of
 from registry.records.ranking_columns import KEY_BYTES, query_key
 from registry.reports.arrays import Integers, Keys
@@ -33,7 +34,6 @@ from registry.reports.window.site_numbers import SiteNumbers
 
 BLOCK = 16_384  # rankings read at once: some 100 ms of the reader's work
 SAMPLE_MIN = 16  # eligible sites of a ranking that are read at the least
-FACTORS = 5
 
 # Record ids begin with the time at which they were made, moments from the acceptance.
 _ID_SLACK_MS = 24 * 3_600_000

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from registry.identity import base64url
+from registry.records.disclosure import join_disclosure
 from registry.records.packing import encode_answer
 from registry.records.ranking_columns import RankingColumns, query_key, unpack_sites
 from registry.reports.archive.duck import column_types
@@ -84,7 +85,7 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
     def disclosures(self) -> dict[str, str]:
         """Return disclosures by name, as they were hashed. Raises: ValueError where scores do not fit."""
         return {
-            name: _join(salt, name, self._value(name))
+            name: join_disclosure(salt.encode(), name, self._value(name)).decode()
             for name in (*STATED, "answer")
             if (salt := getattr(self, f"{name}_salt")) is not None
         }
@@ -93,7 +94,8 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
         """Return the disclosure of the selection, None where there is none."""
         if self.choice is None or self.choice_salt is None:
             return None
-        return _join(self.choice_salt, "choice", self.choice.encode())
+        salt, value = self.choice_salt.encode(), self.choice.encode()
+        return join_disclosure(salt, "choice", value).decode()
 
     def _value(self, name: str) -> bytes:
         if name == "answer":
@@ -225,11 +227,6 @@ def _put(row: ArchivedRanking, name: str, disclosure: str) -> None:
 
 
 _split = msgspec.json.Decoder(tuple[str, str, msgspec.Raw]).decode
-
-
-def _join(salt: str, name: str, value: bytes) -> str:
-    opened = b'["%b","%b",%b]' % (salt.encode(), name.encode(), value)
-    return base64url.encode(opened)
 
 
 def _read(value: str | None) -> object:

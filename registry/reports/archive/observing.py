@@ -13,11 +13,11 @@ import numpy as np
 from typing_extensions import override
 
 from registry.errors import Refused
+from registry.records.packed_scores import FACTORS, parse_scores
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.label_rows import read_labels
 from registry.reports.archive.reading import Archive
 from registry.reports.archive.refusals import ARCHIVE_DAMAGED
-from registry.reports.archive.scores import FACTORS, parse_scores
 from registry.reports.archive.site_rows import read_sites
 from registry.reports.archive.window_spool import SpooledParts
 from registry.reports.arrays import Integers, Numbers

@@ -15,12 +15,12 @@ from registry.records.packing import (
     DICTIONARY,
     factors_of,
     pack,
-    pack_disclosure,
     unpack,
     unpack_disclosure,
 )
 from registry.sites.identifier import encode_base32, format_site_id
 from tests.unit.records.encoded import encode_disclosure
+from tests.unit.records.former_packing import pack_text
 
 SEED = bytes(range(32))
 SALT = base64url.encode(b"s" * 16)
@@ -110,7 +110,7 @@ def test_large_noise_comes_back() -> None:
 def test_any_disclosure_comes_back(name: str, value: object) -> None:
     array = json.dumps([SALT, name, value], separators=(",", ":"), ensure_ascii=False)
     disclosure = base64url.encode(array.encode("utf-8", "surrogatepass"))
-    packed = pack_disclosure(name, disclosure, ORDER, SEED)
+    packed = pack_text(name, disclosure, ORDER, SEED)
     assert unpack_disclosure(name, packed, ORDER) == disclosure
 
 
@@ -118,7 +118,7 @@ def test_any_disclosure_comes_back(name: str, value: object) -> None:
 def test_what_is_no_disclosure_comes_back_too(text: str) -> None:
     if "\ud800" <= max(text, default="") <= "\udfff":
         return
-    packed = pack_disclosure("query", text)
+    packed = pack_text("query", text)
     assert unpack_disclosure("query", packed) == text
 
 
@@ -164,13 +164,13 @@ def changed(number: int, **changes: object) -> list[object]:
 @pytest.mark.parametrize("seed", [SEED, b"another" * 4 + b"seed", None])
 def test_scores_come_back(scores: list[object], seed: bytes | None) -> None:
     disclosure = encode_disclosure(SALT, "scores", scores)  # type: ignore[arg-type]
-    packed = pack_disclosure("scores", disclosure, ORDER, seed)
+    packed = pack_text("scores", disclosure, ORDER, seed)
     assert unpack_disclosure("scores", packed, ORDER) == disclosure
 
 
 def test_a_ranking_of_twenty_weighs_little() -> None:
     disclosure = encode_disclosure(SALT, "scores", tiered())  # type: ignore[arg-type]
-    assert len(pack_disclosure("scores", disclosure, ORDER, SEED)) < 440
+    assert len(pack_text("scores", disclosure, ORDER, SEED)) < 440
     digests = [base64url.encode(sha256(bytes([n])).digest()) for n in range(8)]
     body = canonical_json({"_sd": digests, "order": ORDER, "kind": "ranking"})
     assert len(pack(body)) < 32 * 8 + 8 * 20 + 60
@@ -207,7 +207,7 @@ def test_factors_are_those_of_the_scores(
     scores: list[dict[str, object]], seed: bytes | None, salt: str
 ) -> None:
     disclosure = encode_disclosure(salt, "scores", scores)  # type: ignore[arg-type]
-    packed = pack_disclosure("scores", disclosure, ORDER, seed)
+    packed = pack_text("scores", disclosure, ORDER, seed)
     factors, tiers = factors_of(packed)
     assert [list(row) for row in factors] == [score["factors"] for score in scores]
     assert list(tiers) == [score["tier"] for score in scores if "tier" in score]

@@ -14,8 +14,6 @@ from registry.records.disclosure import digest_disclosure, parse_disclosure, sea
 from registry.records.packing import (
     ANSWER,
     pack,
-    pack_answer,
-    pack_opening,
     unpack,
     unpack_openings,
 )
@@ -30,6 +28,7 @@ from registry.records.ranking_columns import RankingColumns
 from registry.records.record import ANONYMOUS, format_minute, parse_record
 from registry.sites.identifier import format_site_id
 from tests.unit.records.answers import AT, POLICY, make_answer, make_scores
+from tests.unit.records.former_packing import pack_opening
 
 
 def chance(size: int) -> bytes:
@@ -170,12 +169,7 @@ def test_one_pass_gives_the_bytes_of_the_parts(changes: dict[str, object]) -> No
     assert put.record.body == record_of(answer, sealed.digests)
     order = [format_site_id(site) for site in answer.scores.sites]
     assert put.openings == [
-        pack_answer(opening.salt)
-        if opening.name == "answer"
-        else pack_opening(
-            opening.name, opening.salt, opening.encoded, order, answer.tie_seed
-        )
-        for opening in sealed.openings
+        pack_opening(opening, order, answer.tie_seed) for opening in sealed.openings
     ]
     assert put.columns == columns_of(answer)
 

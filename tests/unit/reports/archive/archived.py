@@ -162,7 +162,7 @@ class Town(History):
         row.choice_salt, _, _ = json.loads(
             base64url.decode(sealed.openings[0].disclosure)
         )
-        row.choice = sealed.openings[0].encoded.decode()
+        row.choice = canonical_json(sealed.openings[0].value).decode()
 
     def label(self, site, label, signer=AUDITOR, **changes):
         """What an auditor signs; logged, and as it is told of in the archive."""
