@@ -58,6 +58,11 @@ class Problem:
     pointer: str | None = None
     fix: str = ""
 
+    @property
+    def kind(self) -> ProblemType:
+        """The problem's type, with the fix of this one."""
+        return ProblemType(self.code, self.title, self.fix)
+
 
 class RegistryError(Exception):
     """Base of all errors that callers get.

@@ -104,8 +104,7 @@ def decide_robots(outcome: bytes | Refused, product_token: str) -> Robots:
         return Robots(())
     problem = outcome.problem
     if problem.code in refusals.LATER.keys() | refusals.UNREACHABLE:
-        kind = ProblemType(problem.code, problem.title, problem.fix)
-        return Robots(None, kind, problem.detail)
+        return Robots(None, problem.kind, problem.detail)
     return Robots(None, detail=f"robots.txt: {problem.detail}")
 
 

@@ -32,10 +32,17 @@ def extended(
     extension: JsonObject = {
         name: value for name, value in more.items() if value is not None
     }
-    missing: list[JsonValue] = list(undeclared)
-    if missing:
-        extension["undeclared"] = missing
+    extension |= stated(undeclared=list(undeclared))
     return {**members, EXTENSION: extension} if extension else members
+
+
+def stated(**members: JsonValue) -> JsonObject:
+    """Return the members that say something: not null, and not an empty text or list."""
+    return {
+        name: value
+        for name, value in members.items()
+        if value not in (None, "", [], {})
+    }
 
 
 def encode_calls(calls: Iterable[Call]) -> list[JsonValue]:

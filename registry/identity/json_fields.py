@@ -4,15 +4,16 @@ A second `alg` or `aud` that one parser keeps and another drops is an attack, so
 beneath is `registry.strict_json`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from registry.errors import ProblemType, Refused, RegistryError
+from registry.errors import Refused, RegistryError
 from registry.identity.refusals import MEMBER_INVALID, MEMBER_MISSING
 from registry.strict_json import JSON_SYNTAX, JsonObject, JsonValue, parse_json
 
 Parsed = TypeVar("Parsed")
+Choice = TypeVar("Choice", bound=str)
 T = TypeVar("T", bool, int, str, list[JsonValue], dict[str, JsonValue])
 
 MAX_BYTES = 64 * 1024
@@ -35,9 +36,8 @@ def parse_object(body: bytes, what: str) -> JsonObject:
         value = parse_json(body, max_depth=MAX_DEPTH, max_bytes=MAX_BYTES)
     except RegistryError as refused:
         problem = refused.problem
-        kind = ProblemType(problem.code, problem.title, problem.fix)
         detail = f"The {what}: {problem.detail}"
-        raise Refused(kind, detail, pointer=problem.pointer) from refused
+        raise Refused(problem.kind, detail, pointer=problem.pointer) from refused
     if not isinstance(value, dict):
         raise Refused(JSON_SYNTAX, f"The {what} is not a JSON object.")
     return value
@@ -101,6 +101,14 @@ def parse_line(text: str, most: int) -> str:
     return line
 
 
+def parse_choice(text: str, choices: Sequence[Choice]) -> Choice:
+    """Return the choice that the text is. Raises: ValueError."""
+    for choice in choices:
+        if choice == text:
+            return choice
+    raise ValueError(f"must be one of {', '.join(choices)}")
+
+
 def invalid_member(what_must_be: str, pointer: str) -> Refused:
     detail = f"The member {pointer!r} {what_must_be}."
     return Refused(MEMBER_INVALID, detail, pointer=pointer)
@@ -113,5 +121,4 @@ def pointing_at(pointer: str) -> Iterator[None]:
         yield
     except Refused as refused:
         problem = refused.problem
-        kind = ProblemType(problem.code, problem.title, problem.fix)
-        raise Refused(kind, problem.detail, pointer=pointer) from refused
+        raise Refused(problem.kind, problem.detail, pointer=pointer) from refused

@@ -22,7 +22,7 @@ from registry.identity.statements.detached_jws import EXPOSURE_TYP, verify_detac
 from registry.records.canonical import digest_of
 from registry.reports.exposure_table import FORM, UNIT, ExposureTable, parse_table
 from registry.reports.refusals import EXPOSURE_TABLE_UNLOGGED
-from registry.reports.render.label_table import format_instant
+from registry.reports.render.report_rows import format_instant
 from registry.terminal.options import DAY_TYPE
 from registry.terminal.output import console, json_option, print_json, shown
 from registry.usecases.reports.calendar_months import midnight

@@ -1,6 +1,6 @@
 """Encoding of any listed site as an ABP manifest, without invented facts."""
 
-from registry.formats.extension import extended
+from registry.formats.extension import extended, stated
 from registry.formats.writing.plain_call import extended_action
 from registry.formats.writing.schema_parameters import extended_schema
 from registry.formats.writing.site_extension import site_facts
@@ -16,9 +16,8 @@ def as_abp(site: Site, *, host: str) -> JsonObject:
         "name": site.name or host,
         "version": "1.0.0",
         "homepage": site.url or f"https://{host}/",
+        **stated(description=site.description),
     }
-    if site.description:
-        app["description"] = site.description
     undeclared = ["version"] if site.name else ["name", "version"]
     manifest: JsonObject = {
         "abp": "0.1",
@@ -30,13 +29,13 @@ def as_abp(site: Site, *, host: str) -> JsonObject:
 
 def _capability(action: Action) -> JsonObject:
     native = Call(format="abp", transport="window.abp", operation=action.name)
-    declared: JsonObject = {"name": action.name, "inputSchema": extended_schema(action)}
-    if action.description:
-        declared["description"] = action.description
-    if action.experimental:
-        declared["experimental"] = True
-    if action.deprecated:
-        declared["deprecated"] = True
+    declared = stated(
+        name=action.name,
+        inputSchema=extended_schema(action),
+        description=action.description,
+        experimental=action.experimental or None,
+        deprecated=action.deprecated or None,
+    )
     return extended_action(
         declared, action, (native,), own=("experimental", "deprecated")
     )

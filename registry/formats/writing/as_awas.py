@@ -4,7 +4,7 @@ An action that is no request over HTTP gets the path that it is nearest to, and 
 calls in the extension; nothing is invented.
 """
 
-from registry.formats.extension import extended
+from registry.formats.extension import extended, stated
 from registry.formats.writing.plain_call import PlainCall, extended_action, plain_call
 from registry.formats.writing.site_extension import site_facts
 from registry.sites.action import Action, Call, Parameter
@@ -21,9 +21,8 @@ def as_awas(site: Site, *, host: str) -> JsonObject:
         "description": site.description,
         "baseUrl": site.url or f"https://{host}/",
         "actions": [_action(action, host) for action in site.actions],
+        **stated(languages=list(site.languages)),
     }
-    if site.languages:
-        document["languages"] = list(site.languages)
     return extended(document, undeclared, **site_facts(site))
 
 
@@ -72,7 +71,6 @@ def _parameter(parameter: Parameter) -> JsonObject:
         "type": "string" if parameter.type == "unknown" else parameter.type,
         "required": parameter.required or False,
         "description": parameter.description,
+        **stated(enum=list(parameter.enum)),
     }
-    if parameter.enum:
-        declared["enum"] = list(parameter.enum)
     return extended(declared, undeclared)

@@ -6,7 +6,7 @@ where no document tells a way, that is the web page of the site.
 
 from urllib.parse import urlsplit
 
-from registry.formats.extension import extended
+from registry.formats.extension import extended, stated
 from registry.formats.writing.plain_call import extended_action, plain_call
 from registry.formats.writing.site_extension import site_facts
 from registry.sites.action import Action, Call, Parameter
@@ -119,11 +119,9 @@ def _like(
 
 
 def _input(parameter: Parameter) -> JsonObject:
-    declared: JsonObject = {"type": _TYPES.get(parameter.type, parameter.type)}
-    if parameter.required is not None:
-        declared["required"] = parameter.required
-    if parameter.description:
-        declared["description"] = parameter.description
-    if parameter.enum:
-        declared["options"] = list(parameter.enum)
-    return declared
+    return stated(
+        type=_TYPES.get(parameter.type, parameter.type),
+        required=parameter.required,
+        description=parameter.description,
+        options=list(parameter.enum),
+    )

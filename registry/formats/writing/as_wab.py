@@ -11,10 +11,11 @@ from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from registry.formats.extension import extended
+from registry.formats.extension import extended, stated
 from registry.formats.wab.transports import EXECUTE
 from registry.formats.wab.wab_schema import PARAMETER_TYPES, TRIGGERS
 from registry.formats.writing.plain_call import extended_action
+from registry.formats.writing.site_extension import location_members
 from registry.sites.action import Action, Call, Parameter
 from registry.sites.site import Site
 from registry.strict_json import JsonObject
@@ -43,41 +44,36 @@ def as_wab(site: Site, *, host: str) -> JsonObject:
             "permissions": dict(site.permissions),
         },
         "transport": _transport(transports) or _other_transport(site, host),
+        **stated(
+            fairness_metrics=_fairness(site),
+            trust_signatures=list(site.trust_signatures),
+        ),
     }
-    fairness = _fairness(site)
-    if fairness:
-        document["fairness_metrics"] = fairness
-    if site.trust_signatures:
-        document["trust_signatures"] = list(site.trust_signatures)
     return extended(document, undeclared)
 
 
 def _provider(site: Site, host: str) -> JsonObject:
-    provider: JsonObject = {
+    return {
         "name": site.name or host,
         "category": site.category or UNCATEGORISED,
         "url": site.url or f"https://{host}/",
+        **stated(
+            description=site.description,
+            languages=list(site.languages),
+            location=location_members(site),
+        ),
     }
-    if site.description:
-        provider["description"] = site.description
-    if site.languages:
-        provider["languages"] = list(site.languages)
-    if site.location:
-        place = {"city": site.location.city, "country": site.location.country}
-        provider["location"] = {name: value for name, value in place.items() if value}
-    return provider
 
 
 def _fairness(site: Site) -> JsonObject:
-    fairness: JsonObject = {}
-    if site.commission_percent is not None:
-        digits = format(Decimal(repr(site.commission_percent)).normalize(), "f")
-        fairness["commission_rate"] = f"{digits}%"
-    if site.is_independent is not None:
-        fairness["is_independent"] = site.is_independent
-    if site.direct_benefit:
-        fairness["direct_benefit"] = site.direct_benefit
-    return fairness
+    rate, percent = None, site.commission_percent
+    if percent is not None:
+        rate = format(Decimal(repr(percent)).normalize(), "f") + "%"
+    return stated(
+        commission_rate=rate,
+        is_independent=site.is_independent,
+        direct_benefit=site.direct_benefit,
+    )
 
 
 # --- commands -------------------------------------------------------------------------
@@ -118,9 +114,8 @@ def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObj
         "description": action.description or action.name,
         "trigger": trigger,
         "params": list(map(_parameter, action.parameters)),
+        **stated(requiresAuth=action.auth_required),
     }
-    if action.auth_required is not None:
-        command["requiresAuth"] = action.auth_required
     implied = tuple(replace(call, method=declared) for call in transports)
     return extended_action(
         command,
@@ -142,10 +137,7 @@ def _parameter(parameter: Parameter) -> JsonObject:
         "type": parameter.type if known else _nearest_type(parameter.type),
         "required": parameter.required or False,
     }
-    if parameter.description:
-        declared["description"] = parameter.description
-    if parameter.enum:
-        declared["enum"] = list(parameter.enum)
+    declared |= stated(description=parameter.description, enum=list(parameter.enum))
     other = None if known or "type" in undeclared else parameter.type
     return extended(declared, undeclared, type=other)
 

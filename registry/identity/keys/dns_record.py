@@ -8,12 +8,14 @@ the same name are ignored.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 from registry.errors import Refused
 from registry.identity import base64url
 from registry.identity.https_url import parse_https_url
+from registry.identity.json_fields import parse_choice
 from registry.identity.keys.public_keys import PublicKey, parse_thumbprint
 from registry.identity.refusals import PIN_RECORD_MALFORMED, WAB_RECORD_MALFORMED
 from registry.sites.host import Host
@@ -132,7 +134,8 @@ def _parse_wab_record(version: int, fields: _Fields) -> WabRecord:
         key=_read(named, "pk", _parse_pk),
         fingerprint=_read(named, "fingerprint", _parse_fingerprint),
         capability_ttl_s=_read(named, "capability_ttl", _parse_ttl),
-        status=_read(named, "status", _parse_status) or "active",
+        status=_read(named, "status", partial(parse_choice, choices=_STATUSES))
+        or "active",
     )
 
 
@@ -203,13 +206,6 @@ def _parse_ttl(text: str) -> int:
     if not _TTL.fullmatch(text):
         raise ValueError("must be a number of seconds")
     return int(text)
-
-
-def _parse_status(text: str) -> Status:
-    for status in _STATUSES:
-        if status == text:
-            return status
-    raise ValueError(f"must be one of {', '.join(_STATUSES)}")
 
 
 def _is_pin(fields: _Fields) -> bool:

@@ -6,6 +6,7 @@ keys; a signature is valid for a minute.
 """
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit
 
@@ -79,19 +80,14 @@ class SignatureAgent:
         authority: host, and port if not 443, in lower case. now: seconds since 1970.
         nonce: NONCE_BYTES random bytes.
         """
-        signed = sign_message(
-            Message(
-                derived={"@authority": authority},
-                fields={"signature-agent": self._field},
-            ),
-            label=_REQUEST_LABEL,
-            covered=self.covered,
-            parameters={
-                **self._parameters(now, REQUEST_LIFETIME_S),
-                "nonce": base64url.encode(nonce),
-                "tag": REQUEST_TAG,
-            },
-            key=self._key,
+        message = Message(
+            derived={"@authority": authority}, fields={"signature-agent": self._field}
+        )
+        signed = self._sign(
+            *(message, self.covered, now),
+            tag=REQUEST_TAG,
+            lifetime_s=REQUEST_LIFETIME_S,
+            nonce=nonce,
         )
         return {"Signature-Agent": self._field, **signed}
 
@@ -110,30 +106,21 @@ class SignatureAgent:
         path: with its query. A receiver checks DELIVERY_COVERED.
         """
         name, _, query = path.partition("?")
-        fields = {
-            "content-digest": content_digest(content),
-            "content-type": content_type,
+        derived = {
+            "@method": "POST",
+            "@authority": authority,
+            "@path": name,
+            "@query": f"?{query}",
         }
-        signed = sign_message(
-            Message(
-                derived={
-                    "@method": "POST",
-                    "@authority": authority,
-                    "@path": name,
-                    "@query": f"?{query}",
-                },
-                fields=fields,
-            ),
-            label=_REQUEST_LABEL,
-            covered=DELIVERY_COVERED,
-            parameters={
-                **self._parameters(now, DELIVERY_LIFETIME_S),
-                "nonce": base64url.encode(nonce),
-                "tag": DELIVERY_TAG,
-            },
-            key=self._key,
+        digest = content_digest(content)
+        fields = {"content-digest": digest, "content-type": content_type}
+        signed = self._sign(
+            *(Message(derived=derived, fields=fields), DELIVERY_COVERED, now),
+            tag=DELIVERY_TAG,
+            lifetime_s=DELIVERY_LIFETIME_S,
+            nonce=nonce,
         )
-        return {"Content-Digest": fields["content-digest"], **signed}
+        return {"Content-Digest": digest, **signed}
 
     def sign_directory(self, *, now: int) -> dict[str, str]:
         """Return the header fields of the directory, which prove possession of its key.
@@ -142,28 +129,41 @@ class SignatureAgent:
         could bind our key to a host of theirs. now: seconds since 1970.
         """
         digest = content_digest(self.directory)
-        signed = sign_message(
-            Message(
-                fields={"content-digest": digest},
-                request=Message(derived={"@authority": self._authority}),
-            ),
+        message = Message(
+            fields={"content-digest": digest},
+            request=Message(derived={"@authority": self._authority}),
+        )
+        signed = self._sign(
+            *(message, DIRECTORY_COVERED, now),
+            tag=DIRECTORY_TAG,
+            lifetime_s=DIRECTORY_LIFETIME_S,
             label=_DIRECTORY_LABEL,
-            covered=DIRECTORY_COVERED,
-            parameters={
-                **self._parameters(now, DIRECTORY_LIFETIME_S),
-                "tag": DIRECTORY_TAG,
-            },
-            key=self._key,
         )
         return {"Content-Digest": digest, **signed}
 
-    def _parameters(self, now: int, lifetime_s: int) -> Parameters:
-        return {
+    def _sign(
+        self,
+        message: Message,
+        covered: Sequence[Component],
+        now: int,
+        *,
+        tag: str,
+        lifetime_s: int,
+        label: str = _REQUEST_LABEL,
+        nonce: bytes = b"",
+    ) -> dict[str, str]:
+        once = {"nonce": base64url.encode(nonce)} if nonce else {}
+        parameters: Parameters = {
             "created": now,
             "expires": now + lifetime_s,
             "keyid": self._kid,
             "alg": ED25519,
+            **once,
+            "tag": tag,
         }
+        return sign_message(
+            message, label=label, covered=covered, parameters=parameters, key=self._key
+        )
 
 
 def authority_of(origin: str) -> str:

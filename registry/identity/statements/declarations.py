@@ -14,6 +14,7 @@ from registry.identity.json_fields import (
     invalid_member,
     optional,
     optional_parsed,
+    parse_choice,
     parse_line,
     require_parsed,
 )
@@ -29,6 +30,7 @@ MAX_CATEGORY_LENGTH = 100
 MAX_CITY_LENGTH = 200
 _parse_category = partial(parse_line, most=MAX_CATEGORY_LENGTH)
 _parse_city = partial(parse_line, most=MAX_CITY_LENGTH)
+_parse_size = partial(parse_choice, choices=_SIZES)
 _COUNTRY = re.compile(r"[A-Z]{2}")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?) ?%")
 _MAX_PERCENT = 100
@@ -104,11 +106,3 @@ def _parse_chain(
     if is_independent and optional(payload, "chain", str) is not None:
         raise invalid_member("goes with is_independent false, or without it", "/chain")
     return optional_parsed(payload, "chain", parse_chain)
-
-
-def _parse_size(text: str) -> Size:
-    """Raises: ValueError."""
-    for size in _SIZES:
-        if size == text:
-            return size
-    raise ValueError(f"must be one of {', '.join(_SIZES)}")

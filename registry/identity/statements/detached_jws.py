@@ -15,6 +15,7 @@ from registry.identity.refusals import (
     TOKEN_MALFORMED,
     TOKEN_TOO_LARGE,
 )
+from registry.identity.statements.jws import decode_part
 
 REPORT_TYP = "fairness-report+jws"
 LABELS_TYP = "fairness-labels+jws"
@@ -61,10 +62,7 @@ def _split(token: bytes) -> tuple[str, bytes]:
     if len(parts) != _PART_COUNT or parts[1]:
         detail = "A detached signature is a header, two dots and a signature."
         raise Refused(TOKEN_MALFORMED, detail)
-    try:
-        return parts[0], base64url.decode(parts[2])
-    except ValueError as error:
-        raise Refused(TOKEN_MALFORMED, f"The signature part {error}.") from error
+    return parts[0], decode_part("signature", parts[2])
 
 
 def _header(key: PublicKey, typ: str) -> str:

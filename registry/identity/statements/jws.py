@@ -129,11 +129,11 @@ def _split(token: bytes) -> tuple[bytes, bytes, bytes]:
     if len(parts) != len(_PART_NAMES):
         detail = f"The token has {len(parts)} parts between dots, not 3."
         raise Refused(TOKEN_MALFORMED, detail)
-    header, payload, signature = map(_decode_part, _PART_NAMES, parts)
+    header, payload, signature = map(decode_part, _PART_NAMES, parts)
     return header, payload, signature
 
 
-def _decode_part(name: str, part: str) -> bytes:
+def decode_part(name: str, part: str) -> bytes:
     try:
         return base64url.decode(part)
     except ValueError as error:

@@ -118,9 +118,8 @@ class Conduct:
             members = parse_record(body)
         except RegistryError as refused:
             problem = refused.problem
-            kind = ProblemType(problem.code, problem.title, problem.fix)
             at = f"{problem.pointer} " if problem.pointer else ""
-            self._note(kind, f"{at}{problem.detail}", index)
+            self._note(problem.kind, f"{at}{problem.detail}", index)
             return
         self._count(str(members["kind"]))
         self._read_members(index, members)
@@ -307,9 +306,8 @@ class Conduct:
         try:
             verify_reveal(bytes.fromhex(str(members["secret"])), seed.commitment)
         except Refused as refused:
-            problem = refused.problem
-            kind = ProblemType(problem.code, problem.title, problem.fix)
-            self._note(kind, f"the secret of {day} is not the committed one", index)
+            detail = f"the secret of {day} is not the committed one"
+            self._note(refused.problem.kind, detail, index)
         seed.secret, seed.revealed = str(members["secret"]), str(members["t"])
         self._unrevealed.remove(seed)
 

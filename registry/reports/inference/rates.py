@@ -16,23 +16,13 @@ class Interval:
     low: float
     high: float
 
-    def excludes(self, value: float) -> bool:
-        return value < self.low or value > self.high
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateRatio:
-    """The ratio of two rates, with its interval."""
-
-    ratio: float
-    interval: Interval
-
 
 def katz_rate_ratio(
     hits: int, trials: int, other_hits: int, other_trials: int, z: float = Z_95
-) -> RateRatio:
-    """exp(ln RR ± z · √(1/a - 1/n + 1/b - 1/m)), Katz et al. 1978.
+) -> tuple[float, Interval]:
+    """Return the ratio and its interval (Katz et al. 1978).
 
+    The ends are exp(ln RR ± z · √(1/a - 1/n + 1/b - 1/m)).
     Where a group has no hit the logarithm has no bound: half a hit is added to both
     (Walter 1975), and the interval stays wide but finite.
     """
@@ -43,12 +33,10 @@ def katz_rate_ratio(
         a, n, b, m = a + 0.5, n + 0.5, b + 0.5, m + 0.5
     log_ratio = math.log((a / n) / (b / m))
     spread = z * math.sqrt(max(0.0, 1 / a - 1 / n + 1 / b - 1 / m))
-    return RateRatio(
-        ratio=math.exp(log_ratio),
-        interval=Interval(
-            low=math.exp(log_ratio - spread), high=math.exp(log_ratio + spread)
-        ),
+    interval = Interval(
+        low=math.exp(log_ratio - spread), high=math.exp(log_ratio + spread)
     )
+    return math.exp(log_ratio), interval
 
 
 def proportion_interval(hits: int, trials: int, z: float = Z_95) -> Interval:

@@ -35,8 +35,7 @@ from registry.reports.window.columns import (
 )
 from registry.reports.window.cuts import (
     Cut,
-    cut_by_operator,
-    cut_by_requested_category,
+    cut_by_name,
     cut_by_site,
 )
 
@@ -111,13 +110,18 @@ def charted_rows(rows: Iterable[Row]) -> Iterator[Row]:
 
 def _by_operator(survey: Survey) -> list[Breakdown]:
     names = _most_named(survey.operators)
-    return _break_down(survey, "operator", names, cut_by_operator(names, _only(survey)))
+    cut = cut_by_name(
+        lambda part: (part.operators, part.operator), names, _only(survey)
+    )
+    return _break_down(survey, "operator", names, cut)
 
 
 def _by_requested_category(survey: Survey) -> list[Breakdown]:
     """Return parts without those withheld: their names are in the askers' own words."""
     names = _most_named(survey.requested)
-    cut = cut_by_requested_category(names, _only(survey))
+    cut = cut_by_name(
+        lambda part: (part.categories, part.category), names, _only(survey)
+    )
     parts = _break_down(survey, "requestedCategory", names, cut)
     return [
         part for part in parts if not part.withheld

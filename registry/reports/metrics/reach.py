@@ -65,11 +65,11 @@ def _compare(cell: Reach, basis: Basis, queries: int) -> Reach:
     withheld = basis.terms.withhold(queries) or basis.terms.withhold(fewest, "sites")
     if withheld:
         return replace(cell, withheld=withheld)
-    katz = katz_rate_ratio(
+    ratio, interval = katz_rate_ratio(
         cell.reached, cell.sites, cell.others_reached, cell.other_sites
     )
-    ratio = Estimate.rounded(katz.ratio, katz.interval.low, katz.interval.high)
-    return replace(cell, ratio=ratio)
+    rounded = Estimate.rounded(ratio, interval.low, interval.high)
+    return replace(cell, ratio=rounded)
 
 
 REACH = Metric(

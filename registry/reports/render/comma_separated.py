@@ -6,6 +6,7 @@ UTF-8, lines end in CR LF. Numbers are as in the JSON form, nothing is rounded f
 import csv
 import io
 import math
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from registry.reports.model import FairnessReport
@@ -23,21 +24,25 @@ _CONTROL = ("\t", "\r", "\n")
 
 
 def format_csv(report: FairnessReport) -> bytes:
+    return write_csv(COLUMNS, map(_values, rows_of(report)))
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> bytes:
+    """Write a table. rows: values in the order of the columns."""
     written = io.StringIO(newline="")
     lines = csv.writer(written, lineterminator="\r\n")
-    lines.writerow(COLUMNS)
-    lines.writerows(map(_cells, rows_of(report)))
+    lines.writerow(columns)
+    lines.writerows(map(_format, row) for row in rows)
     return written.getvalue().encode()
 
 
-def _cells(row: Row) -> list[str]:
+def _values(row: Row) -> Sequence[Value]:
     part = "=".join(row.part)
-    return [
-        *map(_format, (row.path, row.section, part, row.dimension, row.kind)),
-        *map(_format, (row.measure, row.figure, row.value, row.low, row.high)),
-        *map(_format, (row.unit, row.rankings, row.queries, row.withheld)),
-        _format(row.definition),
-    ]
+    return (
+        *(row.path, row.section, part, row.dimension, row.kind, row.measure),
+        *(row.figure, row.value, row.low, row.high, row.unit, row.rankings),
+        *(row.queries, row.withheld, row.definition),
+    )
 
 
 def _format(value: Value) -> str:

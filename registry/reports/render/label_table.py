@@ -4,17 +4,15 @@ Both hold the same. The CSV has no room for the instant and the next page, which
 beside it.
 """
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
 
 from registry.reports.labels import LabelledSite
 from registry.reports.render import comma_separated, json_object
-from registry.reports.render.comma_separated import neutralise
+from registry.reports.render.report_rows import format_instant
 from registry.reports.row_types import camel
 
 CSV = comma_separated.MEDIA_TYPE
@@ -37,15 +35,7 @@ def format_labels_json(
 def format_labels_csv(
     sites: Sequence[LabelledSite], _at: datetime, _following: str | None
 ) -> bytes:
-    written = io.StringIO(newline="")
-    lines = csv.writer(written, lineterminator="\r\n")
-    lines.writerow(COLUMNS)
-    lines.writerows(map(_cells, sites))
-    return written.getvalue().encode()
-
-
-def format_instant(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return comma_separated.write_csv(COLUMNS, map(_values, sites))
 
 
 def format_second(at: datetime) -> str:
@@ -80,13 +70,3 @@ def _values(site: LabelledSite) -> tuple[Any, ...]:
 def _members(site: LabelledSite) -> dict[str, Any]:
     named = map(camel, COLUMNS)
     return dict(zip(named, _values(site), strict=True))
-
-
-def _cells(site: LabelledSite) -> list[str]:
-    return [_cell(value) for value in _values(site)]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return neutralise(value) if isinstance(value, str) else repr(value)

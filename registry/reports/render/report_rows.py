@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from registry.reports.metrics.table import METRICS
 from registry.reports.model import FairnessReport
@@ -22,8 +22,8 @@ def rows_of(report: FairnessReport) -> Iterator[Row]:
 
 
 def format_instant(at: datetime) -> str:
-    """Format an instant by RFC 3339 in UTC. at: UTC aware."""
-    return at.isoformat().replace("+00:00", "Z")
+    """Format an instant by RFC 3339 in UTC."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _term_rows(terms: Terms) -> Iterator[Row]:

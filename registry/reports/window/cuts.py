@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.reports.arrays import Booleans, Integers
+from registry.reports.arrays import Booleans, Integers, Numbers
 from registry.reports.window.columns import Rankings
 
 
@@ -43,33 +43,23 @@ class Cut:
 UNCUT = Cut()
 
 
-def cut_by_operator(names: Sequence[str], counted: Booleans | None = None) -> Cut:
-    """counted: of each site, whether it counts."""
-    return Cut(
-        rankings=lambda part: _of_names(part.operators, names)[part.operator],
-        sites=_in_cell_0(counted),
-    )
-
-
-def cut_by_requested_category(
-    names: Sequence[str], counted: Booleans | None = None
+def cut_by_name(
+    column: Callable[[Rankings], tuple[Sequence[str], Numbers]],
+    names: Sequence[str],
+    counted: Booleans | None = None,
 ) -> Cut:
-    """counted: of each site, whether it counts."""
+    """column: names, and each ranking's number of one. counted: of each site, whether it counts."""
+
+    def cells(part: Rankings) -> Integers:
+        listed, numbers = column(part)
+        cell = [names.index(name) if name in names else -1 for name in listed]
+        return np.array(cell, np.int64)[numbers]
+
     return Cut(
-        rankings=lambda part: _of_names(part.categories, names)[part.category],
-        sites=_in_cell_0(counted),
+        rankings=cells, sites=None if counted is None else np.where(counted, 0, -1)
     )
 
 
 def cut_by_site(cells: Integers) -> Cut:
     """cells: of each site."""
     return Cut(sites=cells)
-
-
-def _in_cell_0(counted: Booleans | None) -> Integers | None:
-    return None if counted is None else np.where(counted, 0, -1)
-
-
-def _of_names(names: Sequence[str], wanted: Sequence[str]) -> Integers:
-    cells = [wanted.index(name) if name in wanted else -1 for name in names]
-    return np.array(cells, np.int64)

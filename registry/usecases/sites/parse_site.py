@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from registry.db.sites.documents import StoredDocument
-from registry.errors import Problem, ProblemType, Refused
+from registry.errors import Problem, Refused
 from registry.formats.assemble import AssembledSite, assemble
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import (
@@ -136,7 +136,7 @@ class NoDocument(Refused):
         self.unsound = unsound
         self.left_out = tuple(left_out)
         for url, first in unsound.items():
-            kind = ProblemType(first.code, first.title, first.fix)
+            kind = first.kind
             detail = _placed(first, url).detail
             super().__init__(kind, detail, pointer=first.pointer)
             return

@@ -25,7 +25,7 @@ from registry.reports.window.aggregate import (
 )
 from registry.reports.window.classes import classify, classify_declared, fold_names
 from registry.reports.window.columns import Observed, count_names
-from registry.reports.window.cuts import cut_by_operator, cut_by_site
+from registry.reports.window.cuts import cut_by_name, cut_by_site
 from registry.reports.window.observation import SiteDisclosure
 from tests.unit.reports.observed import ObservedRanking, ObservedSelection, gather
 
@@ -170,20 +170,29 @@ def test_cells_of_a_cut_add_up_to_the_whole():
     rankings = [ranking(i, operator="ab"[i % 2]) for i in range(6)]
     observed = gather(rankings, DISCLOSURES)
     (whole,) = aggregated(observed)
-    for cut in (cut_by_operator(("a", "b")), cut_by_site(np.array([0, 1, 1]))):
+    for cut in (
+        cut_by_name(lambda part: (part.operators, part.operator), ("a", "b")),
+        cut_by_site(np.array([0, 1, 1])),
+    ):
         cells = aggregated(observed, cut=cut, cells=2)
         assert sum(cell.amounts for cell in cells) == pytest.approx(whole.amounts)
 
 
 def test_what_is_in_no_cell_is_left_out():
     observed = gather([ranking(0, operator="a"), ranking(1, operator="b")], DISCLOSURES)
-    (only,) = aggregated(observed, cut=cut_by_operator(("b",)))
+    (only,) = aggregated(
+        observed, cut=cut_by_name(lambda part: (part.operators, part.operator), ("b",))
+    )
     assert only.amounts[:, LOGARITHMIC, WHOLE].sum() == pytest.approx(1)
 
 
 def test_of_an_operators_rankings_only_the_sites_that_count_are_told():
     observed = gather([ranking(0, operator="a"), ranking(1, operator="b")], DISCLOSURES)
-    cut = cut_by_operator(("a", "b"), counted=np.array([True, False, False]))
+    cut = cut_by_name(
+        lambda part: (part.operators, part.operator),
+        ("a", "b"),
+        counted=np.array([True, False, False]),
+    )
     for cell in aggregated(observed, cut=cut, cells=2):
         assert cell.amounts[:, ELIGIBLE, WHOLE].sum() == pytest.approx(1 / 3)
         assert cell.amounts[:, TOP_RESULT, WHOLE].sum() == pytest.approx(1)
@@ -192,7 +201,14 @@ def test_of_an_operators_rankings_only_the_sites_that_count_are_told():
 
 def test_no_cells_have_no_tallies():
     observed = gather([ranking()], DISCLOSURES)
-    assert aggregated(observed, cut=cut_by_operator(()), cells=0) == []
+    assert (
+        aggregated(
+            observed,
+            cut=cut_by_name(lambda part: (part.operators, part.operator), ()),
+            cells=0,
+        )
+        == []
+    )
 
 
 def test_a_cell_without_any_site_is_empty():
@@ -257,7 +273,7 @@ def dealt_by_hand(item, measure):
 @given(st.lists(ANSWERS, min_size=1, max_size=8), st.sampled_from(["operator", "site"]))
 def test_sums_are_those_of_a_count_one_by_one(answers, by):
     observed = gather(answers, LABELLED)
-    cut = cut_by_operator(("x", "y"))
+    cut = cut_by_name(lambda part: (part.operators, part.operator), ("x", "y"))
     if by == "site":
         cut = cut_by_site(np.array([0, 1, -1, 0, 1, -1]))
     cells = aggregated(observed, cut=cut, cells=2, odds=ODDS)

@@ -14,6 +14,7 @@ from registry.reports.report_survey import survey
 from registry.reports.report_terms import Terms, Window
 from registry.reports.window.aggregate import ELIGIBLE, SELECTED, aggregate
 from registry.reports.window.observation import SiteDisclosure
+from tests.unit.reports.intervals import excludes
 from tests.unit.reports.observed import ObservedRanking, ObservedSelection, gather
 
 CASES = 100
@@ -106,9 +107,7 @@ def test_thirty_a_group_at_one_in_ten_is_withheld_and_not_judged():
 
 def test_the_rate_ratio_of_the_same_groups_keeps_quiet():
     pairs = np.random.default_rng(2).binomial(30, 0.1, (3000, 2))
-    claimed = [
-        katz_rate_ratio(a, 30, b, 30).interval.excludes(1) for a, b in pairs.tolist()
-    ]
+    claimed = [excludes(katz_rate_ratio(a, 30, b, 30)[1], 1) for a, b in pairs.tolist()]
     assert np.mean(claimed) <= 0.05
 
 
@@ -126,7 +125,7 @@ def test_one_query_asked_often_is_one_witness_not_many():
         ]
         alarms.append(is_alarm(read_small(rankings, disclosures)))
         hits = 25 * int((liked < 2).sum())
-        naive.append(proportion_interval(hits, 1000).excludes(0.5))
+        naive.append(excludes(proportion_interval(hits, 1000), 0.5))
     assert np.mean(alarms) <= 0.1
     assert np.mean(naive) > 0.5
 

@@ -33,6 +33,7 @@ from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
 from registry.records.labelling import MAX_SOURCE_LENGTH, digest_source, parse_labelling
 from registry.reports.render import label_table
+from registry.reports.render.report_rows import format_instant
 from registry.sites.identifier import parse_site_id
 from registry.sites.label import CHAIN, PERCENT, Independence, Size
 from registry.usecases.labels import accept_label
@@ -173,7 +174,7 @@ async def get_labels(  # noqa: PLR0917 — one for each parameter
     private = services.searcher.promiser.private
     headers = {"Vary": "Accept", HEADER: sign_detached(body, private, typ=LABELS_TYP)}
     if following is not None:
-        window = f"at={label_table.format_instant(instant)}&after={following}"
+        window = f"at={format_instant(instant)}&after={following}"
         target = f"/v1/labels?{window}&limit={limit}&form={wanted}"
         headers["Link"] = f'<{target}>; rel="next"'
     return Response(body, media_type=label_table.MEDIA_TYPES[wanted], headers=headers)
