@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from sqlalchemy import text
 
+from registry.db.engine.advisory_lock import try_lock_in_transaction
 from registry.db.engine.engines import Connection
 
 EXPIRED_AT_ONCE = 8
 """Each call takes away more than it adds."""
 
-_LOCK = text("SELECT pg_try_advisory_xact_lock(:key)")
 _FIND = text("""
     SELECT request, answer FROM registry.idempotent_answer
     WHERE call = :call AND expires_at > :now
@@ -43,7 +43,7 @@ class StoredAnswer(NamedTuple):
 async def lock_call(connection: Connection, call: bytes) -> bool:
     """Lock the call until the transaction ends; return False if another has it."""
     key = int.from_bytes(call[:8], "big", signed=True)
-    return bool((await connection.execute(_LOCK, {"key": key})).scalar_one())
+    return await try_lock_in_transaction(connection, key)
 
 
 async def find_answer(

@@ -43,16 +43,12 @@ class LabelStatement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiteLabel:
+class SiteLabel(Label):
     """Label that counts of a site. source: the kinds that it is from, joined by spaces.
 
     valid_from: since when all of it has been on record; None where nothing is.
     """
 
-    size: Size | None = None
-    independence: Independence | None = None
-    chain: str | None = None
-    commission_percent: float | None = None
     source: str = ""
     valid_from: datetime | None = None
 

@@ -17,9 +17,11 @@ COSIGNER_TURN = 0xC051641
 REPORTS_TURN = 0x2E9027E2
 EXPOSURE_TURN = 0x6B0D1A77
 ERASURE_TURN = 0x0E7A5ED5
+ERASURE_SCHEDULE = 0xE7A5E
 TRIALS_TURN = 0x7219A15E
 
 _TRY = text("SELECT pg_try_advisory_lock(:key)")
+_TRY_IN = text("SELECT pg_try_advisory_xact_lock(:key)")
 
 
 @asynccontextmanager
@@ -35,6 +37,11 @@ async def take_turn(engine: Engine, key: int) -> AsyncIterator[Connection | None
         finally:
             # The lock belongs to the connection and must not go back to the pool.
             await connection.invalidate()
+
+
+async def try_lock_in_transaction(connection: Connection, key: int) -> bool:
+    """Take the lock until the transaction ends; return False if it is taken."""
+    return bool((await connection.execute(_TRY_IN, {"key": key})).scalar_one())
 
 
 async def try_lock(connection: Connection, key: int) -> bool:

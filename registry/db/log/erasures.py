@@ -6,7 +6,7 @@ The erasure itself is `rankings.erase_openings`.
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import and_, func, or_, select, text
+from sqlalchemy import and_, func, or_, select
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.insert_new import insert_new
@@ -76,12 +76,3 @@ async def entries_after(
     )
     rows = await connection.execute(query)
     return [read_row(DatedEntry, row) for row in rows]
-
-
-ERASURE_LOCK = 0xE7A5E  # any constant; both sides of the advisory lock share it
-
-
-async def lock_schedule(connection: Connection) -> bool:
-    """Try to lock the schedule, until the transaction ends."""
-    query = text("SELECT pg_try_advisory_xact_lock(:key)")
-    return bool((await connection.execute(query, {"key": ERASURE_LOCK})).scalar_one())

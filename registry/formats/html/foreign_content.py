@@ -8,6 +8,7 @@ is open does.
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Generic, TypeVar
 
 _POINTS = {
     "svg": ("foreignobject", "desc", "title"),
@@ -29,50 +30,59 @@ HTML_ENDS = (HTML_STARTS - {"font"}) | {
     *("legend", "main", "nav", "section", "select", "td", "template", "th", "tr"),
 }
 """End tags that end foreign content."""
+Inner = TypeVar("Inner")
+
 _LOOKS = frozenset({"color", "face", "size"})
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
-class ForeignContent:
-    """The open elements of SVG and MathML, and those within them that hold HTML.
+class Nesting(Generic[Inner]):
+    """The open elements that matter. inner: what stands within the last of them."""
 
-    root: "svg" or "math" where their language stands, "" where HTML does.
-    """
-
-    def __init__(self) -> None:
-        self.root = ""
-        self._open: list[tuple[str, str]] = []  # names, with the root around each
+    def __init__(self, outermost: Inner) -> None:
+        self.inner = outermost
+        self._open: list[tuple[str, Inner]] = []  # names, with what is around each
         self._count: Counter[str] = Counter()
 
-    def is_ended_by(
-        self, name: str, attributes: Mapping[str, str], *, closes: bool
-    ) -> bool:
-        """End what is open, if the tag belongs to the HTML around it."""
-        if not self.root or name not in (HTML_ENDS if closes else HTML_STARTS):
-            return False
-        if name == "font" and _LOOKS.isdisjoint(attributes):
-            return False
-        while self.root:
-            self._pop()
-        return True
-
-    def enter(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Enter an element, if it is a root or one that holds HTML."""
-        is_point = name in _POINTS.get(self.root, ())
-        if name == "annotation-xml":
-            is_point &= attributes.get("encoding", "").lower() in _HTML_TYPES
-        if is_point or name in ROOTS:
-            self._open.append((name, self.root))
-            self._count[name] += 1
-            self.root = "" if is_point else self.root or name
+    def enter(self, name: str, inner: Inner) -> None:
+        self._open.append((name, self.inner))
+        self._count[name] += 1
+        self.inner = inner
 
     def leave(self, name: str) -> None:
         """Leave an element and those that are open within it."""
         left = ""
         while self._count[name] and left != name:
-            left = self._pop()
+            left = self.leave_last()
 
-    def _pop(self) -> str:
-        name, self.root = self._open.pop()
+    def leave_last(self) -> str:
+        name, self.inner = self._open.pop()
         self._count[name] -= 1
         return name
+
+
+class ForeignContent(Nesting[str]):
+    """The open elements of SVG and MathML, and those within them that hold HTML.
+
+    inner: "svg" or "math" where their language stands, "" where HTML does.
+    """
+
+    def is_ended_by(
+        self, name: str, attributes: Mapping[str, str], *, closes: bool
+    ) -> bool:
+        """End what is open, if the tag belongs to the HTML around it."""
+        if not self.inner or name not in (HTML_ENDS if closes else HTML_STARTS):
+            return False
+        if name == "font" and _LOOKS.isdisjoint(attributes):
+            return False
+        while self.inner:
+            self.leave_last()
+        return True
+
+    def open(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Enter an element, if it is a root or one that holds HTML."""
+        is_point = name in _POINTS.get(self.inner, ())
+        if name == "annotation-xml":
+            is_point &= attributes.get("encoding", "").lower() in _HTML_TYPES
+        if is_point or name in ROOTS:
+            self.enter(name, "" if is_point else self.inner or name)

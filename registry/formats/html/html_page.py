@@ -6,7 +6,6 @@ outside its legend, templates are inert.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
@@ -15,6 +14,7 @@ from operator import attrgetter
 from registry.formats.document import MAX_PARAMETERS
 from registry.formats.html.character_references import decode_text
 from registry.formats.html.controls import Control, Fieldset, Holder
+from registry.formats.html.foreign_content import Nesting
 from registry.formats.html.markup import Tag, TagFinder, text_of
 
 ACTION_MARKS = ("data-awas-action", "data-ai-action")
@@ -87,7 +87,8 @@ class HtmlPage:
         self._html = html
         self._texts: dict[int, str] = {}
         self._form: Holder | None = None
-        self._sections = _Sections()
+        # Of sections that bear an action, the innermost.
+        self._bearers = Nesting[Holder | None](None)
         self._strays: list[Control] = []
         self._by_id: dict[str, Control] = {}
         self._select: Control | None = None
@@ -170,7 +171,8 @@ class HtmlPage:
     def open_section(self, tag: Tag) -> Part:
         bears_none = tag.attributes.keys().isdisjoint(ACTION_MARKS)
         bearer = None if bears_none else Holder(tag)
-        self._sections.enter(tag.name, bearer)
+        if bearer is not None or self._bearers.inner is not None:
+            self._bearers.enter(tag.name, bearer or self._bearers.inner)
         return bearer
 
     def open_fieldset(self, tag: Tag) -> None:
@@ -205,8 +207,8 @@ class HtmlPage:
             self._strays.append(control)
         elif self._form is not None:
             self._form.controls.append(control)
-        if self._sections.innermost is not None:
-            self._sections.innermost.controls.append(control)
+        if self._bearers.inner is not None:
+            self._bearers.inner.controls.append(control)
         if control.kind != "hidden":
             self._give_label(control)
         return control
@@ -240,7 +242,7 @@ class HtmlPage:
             self._form = None
 
     def close_section(self, tag: Tag) -> None:
-        self._sections.leave(tag.name)
+        self._bearers.leave(tag.name)
 
     def close_fieldset(self, _tag: Tag) -> None:
         if self._fieldsets:
@@ -296,31 +298,6 @@ class HtmlPage:
                 joined[id(control.form)] = control.form
         for form in joined.values():
             form.controls.sort(key=lambda control: control.tag.end)
-
-
-class _Sections:
-    """Open sections, from the outermost that bears an action.
-
-    innermost: the last that bears an action.
-    """
-
-    def __init__(self) -> None:
-        self.innermost: Holder | None = None
-        self._open: list[tuple[str, Holder | None]] = []
-        self._count: Counter[str] = Counter()
-
-    def enter(self, name: str, bearer: Holder | None) -> None:
-        if bearer is not None or self.innermost is not None:
-            self._open.append((name, self.innermost))
-            self._count[name] += 1
-            self.innermost = bearer or self.innermost
-
-    def leave(self, name: str) -> None:
-        """Close a section, and those within that have no end tag."""
-        left = ""
-        while self._count[name] and left != name:
-            left, self.innermost = self._open.pop()
-            self._count[left] -= 1
 
 
 _END = attrgetter("end")

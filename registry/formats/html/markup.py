@@ -151,8 +151,8 @@ class TagFinder:
 
     def find(self, page: str) -> Iterator[Tag]:
         """Yield tags in the page's order, without one that the end of the page cuts."""
-        foreign, position = ForeignContent(), 0
-        while match := (self._foreign if foreign.root else self._html).match(
+        foreign, position = ForeignContent(""), 0
+        while match := (self._foreign if foreign.inner else self._html).match(
             page, position
         ):
             script, raw, slash, name, text, end, code, content = match.groups()
@@ -161,14 +161,14 @@ class TagFinder:
             position = match.end()
             name = (script or raw or name).lower()
             attributes = read_attributes(text) if text and not slash else {}
-            if foreign.root or name in ELEMENTS:
+            if foreign.inner or name in ELEMENTS:
                 if foreign.is_ended_by(name, attributes, closes=bool(slash)):
                     position = match.start(3) - 1  # read again, as HTML
                     continue
                 if slash:
                     foreign.leave(name)
                 elif not (text and _SELF_CLOSING.match(text)):
-                    foreign.enter(name, attributes)
+                    foreign.open(name, attributes)
                 if not (raw or self._is_sought(name, text, closes=bool(slash))):
                     continue
             if slash:

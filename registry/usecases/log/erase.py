@@ -14,7 +14,12 @@ from itertools import takewhile
 
 import structlog
 
-from registry.db.engine.advisory_lock import ERASURE_TURN, take_turn
+from registry.db.engine.advisory_lock import (
+    ERASURE_SCHEDULE,
+    ERASURE_TURN,
+    take_turn,
+    try_lock_in_transaction,
+)
 from registry.db.engine.engines import Connection, Engine, reading
 from registry.db.log import entries as log
 from registry.db.log import erased_pages, erasures, rankings
@@ -107,7 +112,7 @@ async def erase_expired(engine: Engine, keep: timedelta, ids: IdSource) -> int:
     moment, after_index, erased = ids.clock() - keep, -1, 0
     while True:
         async with engine.begin() as connection:
-            if not await erasures.lock_schedule(connection):
+            if not await try_lock_in_transaction(connection, ERASURE_SCHEDULE):
                 return erased
             after_index = max(
                 after_index, await erasures.last_scheduled_index(connection)
