@@ -7,8 +7,7 @@ independent of HTTP.
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -101,24 +100,6 @@ class RegistryError(Exception):
 
 class Refused(RegistryError):
     """The input breaks a rule."""
-
-
-@contextmanager
-def refusing(
-    kind: ProblemType,
-    detail: str = "",
-    *,
-    on: type[Exception] | tuple[type[Exception], ...] = ValueError,
-    quoting: bool = False,
-    pointer: str | None = None,
-    fix: str = "",
-) -> Iterator[None]:
-    """Refuse what the block raises. quoting: with its own words behind the detail."""
-    try:
-        yield
-    except on as error:
-        detail = f"{detail}{error}" if quoting else detail
-        raise Refused(kind, detail, pointer=pointer, fix=fix) from error
 
 
 class Unauthorized(RegistryError):

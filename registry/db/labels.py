@@ -65,7 +65,7 @@ HISTORY = text("""
 """)
 
 # A statement that repeats its author's last is not added, nor is an empty first one.
-_SAY = Prepared(
+_SAVE_OWN = Prepared(
     text("""
     INSERT INTO disclosure.label (site_id, told_by, told_at, valid_from, size,
         independence, chain, commission_percent, source)
@@ -102,15 +102,13 @@ LISTED = text("""
 """)
 
 
-async def labels_at(
-    connection: Connection, at: datetime, site_ids: Sequence[int] | None = None
-) -> dict[int, SiteLabel]:
+async def labels_at(connection: Connection, at: datetime) -> dict[int, SiteLabel]:
     """Return the labels that counted at an instant, by the sites' numbers, in their order.
 
-    Sites without a statement are left out. site_ids: of these only.
+    Sites without a statement are left out.
     connection: of a role that may read disclosures.
     """
-    statements = await statements_at(connection, at, site_ids)
+    statements = await statements_at(connection, at)
     return await asyncio.to_thread(_settle, statements, at)
 
 
@@ -197,8 +195,8 @@ async def history_of(
     return [_statement(*columns) for _, *columns in rows]
 
 
-async def say_label(
-    connection: "Connection | Gathered",
+async def save_own_label(
+    connection: Connection | Gathered,
     site_id: int,
     label: Label,
     *,
@@ -207,7 +205,7 @@ async def say_label(
     now: datetime,
 ) -> None:
     """Note the site's own statement, if it differs from its last one."""
-    await _SAY(
+    await _SAVE_OWN(
         connection,
         site_id=site_id,
         stated_by=stated_by,

@@ -35,7 +35,7 @@ from registry.identity.statements.operator_statement import Contact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOperator:
-    """kid, jwk: of its key, None once it is closed. said: None then too.
+    """kid, jwk: of its key, None once it is closed. contact: None then too.
 
     stated_at: `iat` of its newest statement. api_key_made_at: None if it has none.
     rankings: how many it has requested.

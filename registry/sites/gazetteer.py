@@ -28,8 +28,6 @@ from registry.sites.place import Place, Point
 from registry.sites.refusals import CITY_UNKNOWN, COUNTRY_UNKNOWN
 from registry.sites.site import LocationClaim
 
-MINIMUM_POPULATION = 15_000
-
 OWN_NAME_WEIGHT = 8
 """Factor by which the population of a city counts under its own name.
 

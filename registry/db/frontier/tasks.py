@@ -177,9 +177,9 @@ class Completion:
     standing: Mapping[str, Any] | None = None
 
 
-async def complete(connection: Connection, leased: Task, **came: Any) -> bool:
-    """Write what came of it; False if the lease was lost. came: as in Completion."""
-    return bool(await complete_all(connection, [Completion(task=leased, **came)]))
+async def complete(connection: Connection, leased: Task, **members: Any) -> bool:
+    """Write what came of it; False if the lease was lost. members: of Completion."""
+    return bool(await complete_all(connection, [Completion(task=leased, **members)]))
 
 
 async def complete_all(

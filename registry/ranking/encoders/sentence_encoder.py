@@ -77,12 +77,8 @@ class SentenceEncoder:
     def _encode(self, texts: Sequence[tuple[str, int]]) -> npt.NDArray[np.float32]:
         numbers = [self.pieces.numbers(text, most) for text, most in texts]
         vectors = np.zeros((len(texts), WIDTH), np.float32)
-        speaking = [
-            index
-            for index, text in enumerate(numbers)
-            if self.pieces.say_something(text)
-        ]
-        for batch in _batches(speaking, list(map(len, numbers))):
+        known = [i for i, text in enumerate(numbers) if self.pieces.are_known(text)]
+        for batch in _batches(known, list(map(len, numbers))):
             outputs = self.layers([numbers[index] for index in batch])
             vectors[batch] = [
                 scale_to_length(output.astype(float)) for output in outputs

@@ -57,7 +57,7 @@ class SentencePieces:
         numbers = chain.from_iterable(map(self._split_words.__getitem__, words))
         return [BEGIN, *islice(numbers, most), END]
 
-    def say_something(self, numbers: Sequence[int]) -> bool:
+    def are_known(self, numbers: Sequence[int]) -> bool:
         """Return whether some of a text's pieces is known, and more than a space."""
         return not self._silent.issuperset(numbers[1:-1])
 

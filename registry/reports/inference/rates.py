@@ -18,11 +18,11 @@ class Interval:
 
 
 def katz_rate_ratio(
-    hits: int, trials: int, other_hits: int, other_trials: int, z: float = Z_95
+    hits: int, trials: int, other_hits: int, other_trials: int
 ) -> tuple[float, Interval]:
     """Return the ratio and its interval (Katz et al. 1978).
 
-    The ends are exp(ln RR ± z · √(1/a - 1/n + 1/b - 1/m)).
+    The ends are exp(ln RR ± 1.96 · √(1/a - 1/n + 1/b - 1/m)).
     Where a group has no hit the logarithm has no bound: half a hit is added to both
     (Walter 1975), and the interval stays wide but finite.
     """
@@ -32,17 +32,17 @@ def katz_rate_ratio(
     if 0 in (hits, other_hits):
         a, n, b, m = a + 0.5, n + 0.5, b + 0.5, m + 0.5
     log_ratio = math.log((a / n) / (b / m))
-    spread = z * math.sqrt(max(0.0, 1 / a - 1 / n + 1 / b - 1 / m))
+    spread = Z_95 * math.sqrt(max(0.0, 1 / a - 1 / n + 1 / b - 1 / m))
     interval = Interval(
         low=math.exp(log_ratio - spread), high=math.exp(log_ratio + spread)
     )
     return math.exp(log_ratio), interval
 
 
-def proportion_interval(hits: int, trials: int, z: float = Z_95) -> Interval:
+def proportion_interval(hits: int, trials: int) -> Interval:
     """Wilson's score interval (1927): sound for small counts, and inside 0..1."""
     check_count(hits, trials)
-    share = hits / trials
+    share, z = hits / trials, Z_95
     scale = 1 + z * z / trials
     middle = (share + z * z / (2 * trials)) / scale
     spread = (

@@ -156,7 +156,7 @@ class _Decision:
         listed = await self._lister.list_site(
             self._connection, basis, understood, declared_of(self._statement), self._now
         )
-        await labels.say_label(
+        await labels.save_own_label(
             self._connection,
             listed.site_id,
             label_declared(self._statement.declarations),

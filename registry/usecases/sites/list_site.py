@@ -119,7 +119,7 @@ class Lister:
             entry = self._listed(update)
             before = {document.url: document for document in stored[entry.site_id]}
             await sites.save_site(writes, entry, update.declarations)
-            await _say_label(writes, update)
+            await _save_own_label(writes, update)
             await documents.save_documents(
                 connection,
                 entry.site_id,
@@ -320,12 +320,12 @@ def subject_of(
     )
 
 
-async def _say_label(writes: Gathered, update: SiteUpdate) -> None:
+async def _save_own_label(writes: Gathered, update: SiteUpdate) -> None:
     """Note the label that documents declare for reports, where they do or did."""
     label = label_documented(update.understood.listing.site)
     if label == label_documented(update.entry.site) == Label():
         return
-    await labels.say_label(
+    await labels.save_own_label(
         writes,
         update.entry.site_id,
         label,

@@ -155,7 +155,7 @@ def test_odd_texts_are_read(text: str, known: bool, sentences: SentenceEncoder) 
     numbers = sentences.pieces.numbers(text, 96)
     assert (numbers[0], numbers[-1]) == (BEGIN, END)
     assert len(numbers) <= 98
-    assert sentences.pieces.say_something(numbers) == known
+    assert sentences.pieces.are_known(numbers) == known
     (vector,) = sentences.encode([text], 96)
     assert np.isfinite(vector).all()
     assert vector.any() == known

