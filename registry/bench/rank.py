@@ -33,7 +33,7 @@ from registry.bench.scratch import scratch_folder
 from registry.bench.synthetic.queries import make_queries
 from registry.bench.synthetic.site_rows import CHUNK, Registry, make_registry
 from registry.index.columns.rows import Rows, join
-from registry.index.query.kernel import KernelSearcher
+from registry.index.query.kernel import Kernel
 from registry.index.query.scoring_parameters import Query, ScoringParameters
 from registry.index.segments.levels import make_level
 from registry.index.segments.segment import Segment
@@ -129,7 +129,7 @@ class _Bench:
     registry: Registry
     segment: Segment
     rows: Rows
-    searcher: KernelSearcher
+    searcher: Kernel
     queries: Sequence[Query]
     searches: Sequence[ScoringParameters]
     build_cpu_s: float
@@ -140,14 +140,13 @@ class _Bench:
 
 
 def _prepare(sites: int, queries: int) -> _Bench:
-    kernel = compiled_kernel()
     registry = make_registry()
     rows = _make_rows(registry, sites)
     started = time.process_time()
     level = make_level(rows, DEFAULT_POLICY)
     build_cpu_s = time.process_time() - started
     print_progress(f"built in {build_cpu_s:.1f} s of CPU")
-    searcher = kernel.bind([level.part])
+    searcher = compiled_kernel([level.part])
     encoder = load_encoder(DEFAULT_POLICY)
     ordered = join([level.rows])
     drawn = make_queries(registry, ordered, queries, encoder, DEFAULT_POLICY)

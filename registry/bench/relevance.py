@@ -21,7 +21,7 @@ from registry.bench.retrieval_set import (
     with_actions,
 )
 from registry.index.columns.rows import rows_of
-from registry.index.query.index_searcher import engine
+from registry.index.query.index_searcher import searcher_of
 from registry.index.query.scoring_parameters import Query
 from registry.index.segments.levels import make_level
 from registry.process import collect_less_often
@@ -156,7 +156,7 @@ def _measure(judged: RetrievalSet, encoder: Encoder, policy: Policy) -> dict[str
         for number, document in enumerate(documents, start=1)
     ]
     level = make_level(rows_of(profiles, policy), policy)
-    searcher = engine().bind([level.part])
+    searcher = searcher_of([level.part])
     rows = np.arange(len(documents), dtype=np.uint32)
     ids = [documents[number - 1].id for number in level.rows.site_ids.tolist()]
     # Equals stand in an order that is independent of the judgements.

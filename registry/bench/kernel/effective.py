@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.query.kernel import KernelSearcher
+from registry.index.query.kernel import Kernel
 from registry.index.query.scoring_parameters import ScoringParameters
 from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import FULL, Policy
@@ -19,7 +19,7 @@ from registry.usecases.reports.eligible_weights import contributions
 
 
 def effective_weights(
-    bound: KernelSearcher, searches: Sequence[ScoringParameters], policy: Policy
+    bound: Kernel, searches: Sequence[ScoringParameters], policy: Policy
 ) -> dict[str, Any]:
     """Return shares, whose sum is 1, and each over its nominal weight."""
     rows = [contributions(bound, search, policy.weights) for search in searches]

@@ -19,7 +19,7 @@ from registry.bench.synthetic.site_rows import NOW, make_registry
 from registry.compiled.library import explain_absence, find_library, how_to_compile
 from registry.index.columns.hashes import hash_word
 from registry.index.query.index_searcher import IndexSearcher
-from registry.index.query.kernel import Kernel, KernelSearcher
+from registry.index.query.kernel import Kernel
 from registry.index.query.scoring_parameters import (
     Query,
     ScoringParameters,
@@ -46,12 +46,12 @@ _PAGE = 4_096
 _STATUS = Path("/proc/self/status")
 
 
-def compiled_kernel() -> Kernel:
+def compiled_kernel(parts: Sequence[IndexPart]) -> Kernel:
     """Raises: click.ClickException where there is none."""
     library = find_library()
     if library is None:
         raise click.ClickException(f"{explain_absence()}; {how_to_compile()}")
-    return Kernel(library)
+    return Kernel(parts, library)
 
 
 def constants_of(
@@ -112,7 +112,7 @@ def serve_segments(folder: Path) -> dict[str, Any]:
     segments = [map_segment(path)[0] for path in sorted(folder.glob(SEGMENTS))]
     for segment in segments:
         _touch(segment)
-    searcher = compiled_kernel().bind([IndexPart(s, _alive(s)) for s in segments])
+    searcher = compiled_kernel([IndexPart(s, _alive(s)) for s in segments])
     sites = sum(map(len, segments))
     searches = [constants_of(searcher, sites, query) for query in queries]
     for search in searches:
@@ -141,13 +141,13 @@ def _peak_mb() -> int:
     return int(peak.split()[1]) // 1024
 
 
-def top_k(searcher: KernelSearcher) -> Callable[[ScoringParameters], object]:
+def top_k(searcher: Kernel) -> Callable[[ScoringParameters], object]:
     return partial(searcher.search, k=K)
 
 
 def kernel_figures(
     spent: Sequence[float],
-    searcher: KernelSearcher,
+    searcher: Kernel,
     segments: Sequence[Segment],
     searches: Sequence[ScoringParameters],
 ) -> dict[str, Any]:

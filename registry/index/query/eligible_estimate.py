@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from registry.index.query.index_searcher import IndexSearcher, engine
+from registry.index.query.index_searcher import IndexSearcher, searcher_of
 from registry.index.query.sample import hash_sites
 from registry.index.query.scoring_parameters import ScoringParameters
 from registry.index.segments.levels import ALL, Level, make_level
@@ -63,7 +63,7 @@ class EligibleEstimate:
 
     @cached_property
     def _bound(self) -> IndexSearcher:
-        return engine().bind(self.parts)
+        return searcher_of(self.parts)
 
     @cached_property
     def _members(self) -> tuple[npt.NDArray[np.bool_], ...]:

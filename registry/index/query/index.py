@@ -13,7 +13,7 @@ import numpy.typing as npt
 from registry.index.columns.hashes import find_hash, hash_word
 from registry.index.columns.rows import Bodies
 from registry.index.query.eligible_estimate import EligibleEstimate
-from registry.index.query.index_searcher import IndexSearcher, engine
+from registry.index.query.index_searcher import IndexSearcher, searcher_of
 from registry.index.segments.part import IndexPart
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, parse_profile
@@ -42,7 +42,7 @@ class Index:
 
     @cached_property
     def bound(self) -> IndexSearcher:
-        return engine().bind(self.parts)
+        return searcher_of(self.parts)
 
     def term_weights(self, terms: Iterable[str]) -> dict[str, int]:
         """The idf of each term here, in thousandths."""

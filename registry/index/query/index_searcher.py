@@ -1,7 +1,6 @@
 """Search of an index: by the compiled kernel, or NumPy where there is none."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -37,16 +36,11 @@ class IndexSearcher(Protocol):
         """The FACTORS of rows of one part."""
 
 
-class Engine(Protocol):
-    def bind(self, parts: Sequence[IndexPart]) -> IndexSearcher: ...
-
-
-@cache
-def engine() -> Engine:
-    """The kernel if it was compiled from the sources that are installed."""
+def searcher_of(parts: Sequence[IndexPart]) -> IndexSearcher:
+    """Prepare parts for the kernel if it was compiled from the sources installed."""
     library = find_library()
-    return Oracle() if library is None else Kernel(library)
+    return Oracle(parts) if library is None else Kernel(parts, library)
 
 
 def is_compiled() -> bool:
-    return isinstance(engine(), Kernel)
+    return find_library() is not None

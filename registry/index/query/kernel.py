@@ -5,7 +5,7 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from ctypes import c_int32, c_int64, c_size_t, c_void_p
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -90,25 +90,23 @@ _CALLS = {
 """Arguments and result of each function."""
 
 
+@cache
+def _declare_calls(library: ctypes.CDLL) -> ctypes.CDLL:
+    for name, (arguments, result) in _CALLS.items():
+        function = getattr(library, name)
+        function.argtypes, function.restype = arguments, result
+    return library
+
+
 class Kernel:
-    """library: see `find_library`."""
+    """The parts of an index, ready for the kernel; keeps their arrays alive.
 
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self._library = library
-        for name, (arguments, result) in _CALLS.items():
-            function = getattr(library, name)
-            function.argtypes, function.restype = arguments, result
+    library: see `find_library`.
+    """
 
-    def bind(self, parts: Sequence[IndexPart]) -> "KernelSearcher":
-        return KernelSearcher(self._library, tuple(parts))
-
-
-class KernelSearcher:
-    """The parts of an index, ready for the kernel; keeps their arrays alive."""
-
-    def __init__(self, library: ctypes.CDLL, parts: tuple[IndexPart, ...]) -> None:
-        self._library = library
-        self._parts = parts
+    def __init__(self, parts: Sequence[IndexPart], library: ctypes.CDLL) -> None:
+        self._library = _declare_calls(library)
+        self._parts = tuple(parts)
         self._segments = (_Segment * max(1, len(parts)))(*map(_segment_of, parts))
         self._arena_bytes: int = library.arena_bytes(self._segments, len(parts))
 

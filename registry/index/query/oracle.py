@@ -28,15 +28,10 @@ Integers = npt.NDArray[np.int64]
 
 
 class Oracle:
-    def bind(self, parts: Sequence[IndexPart]) -> "BoundOracle":
-        return BoundOracle(tuple(parts))
+    """See `index_searcher.IndexSearcher`."""
 
-
-class BoundOracle:
-    """See `kernel.Bound`."""
-
-    def __init__(self, parts: tuple[IndexPart, ...]) -> None:
-        self._parts = parts
+    def __init__(self, parts: Sequence[IndexPart]) -> None:
+        self._parts = tuple(parts)
         self._embeddings = [_embeddings(part) for part in parts]
         self._representatives = [
             representatives_of(

@@ -5,6 +5,7 @@ ties, groups, dead rows, terms that are rare, frequent or nearly everywhere, emb
 of nothing, pages of yesterday.
 """
 
+import ctypes
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -50,12 +51,12 @@ CENTRES = np.random.default_rng(77).normal(scale=2.5, size=(9, DIMENSIONS))
 
 
 @pytest.fixture(scope="module")
-def kernel() -> Kernel:
+def library() -> ctypes.CDLL:
     if not LIBRARY.exists():
         skip_or_fail("the kernel is not compiled here: no C compiler was found")
-    library = find_library()
-    assert library is not None, "it was compiled from other sources"
-    return Kernel(library)
+    compiled = find_library()
+    assert compiled is not None, "it was compiled from other sources"
+    return compiled
 
 
 def random_rows(rng: np.random.Generator, n: int, first_id: int) -> Rows:
@@ -166,8 +167,7 @@ def random_constants(rng: np.random.Generator) -> ScoringParameters:
 @dataclass(frozen=True)
 class Pair:
     parts: list[IndexPart]
-    kernel: Kernel
-    oracle: Oracle
+    library: ctypes.CDLL
 
 
 SIZES = {
@@ -180,14 +180,14 @@ TOPIC_ROWS = {4: 6 * BLOCK_ROWS}
 
 
 @pytest.fixture(scope="module", params=SIZES)
-def pair(kernel: Kernel, request: pytest.FixtureRequest) -> Pair:
+def pair(library: ctypes.CDLL, request: pytest.FixtureRequest) -> Pair:
     rng = np.random.default_rng(request.param)
     topic_rows = TOPIC_ROWS.get(request.param, BLOCK_ROWS // 2)
     parts = [
         random_part(rng, n, 1 + 100_000 * number, topic_rows)
         for number, n in enumerate(SIZES[request.param])
     ]
-    return Pair(parts, kernel, Oracle())
+    return Pair(parts, library)
 
 
 def as_rows(result: npt.NDArray[np.void]) -> list[tuple[int, ...]]:
@@ -199,7 +199,7 @@ def test_both_find_the_same(pair: Pair, first: int) -> None:
     for number in range(first, first + 20):
         rng = np.random.default_rng(number)
         constants = random_constants(rng)
-        fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+        fast, slow = Kernel(pair.parts, pair.library), Oracle(pair.parts)
         k = int(rng.choice([1, 3, 20, 300]))
         result, _ = fast.search(constants, k=k)
         assert as_rows(result) == as_rows(slow.search(constants, k=k)[0])
@@ -218,7 +218,7 @@ def test_no_eligible_row_is_bounded_below_its_score(pair: Pair, first: int) -> N
     """Of every row: a search shows a bound that is too low only where it is tight."""
     for number in range(first, first + 20):
         constants = random_constants(np.random.default_rng(2000 + number))
-        fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+        fast, slow = Kernel(pair.parts, pair.library), Oracle(pair.parts)
         for part, item in enumerate(pair.parts):
             rows = np.arange(len(item.segment), dtype=np.uint32)
             scored = slow.score(constants, part, rows)
@@ -289,7 +289,7 @@ def test_no_row_has_more_merit_than_its_window_and_its_column_tell() -> None:
 def test_both_score_and_count_the_same(pair: Pair, number: int) -> None:
     rng = np.random.default_rng(1000 + number)
     constants = random_constants(rng)
-    fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+    fast, slow = Kernel(pair.parts, pair.library), Oracle(pair.parts)
     marked, expected = fast.eligible(constants), slow.eligible(constants)
     for part, item in enumerate(pair.parts):
         assert marked[part].tolist() == expected[part].tolist()
@@ -300,7 +300,7 @@ def test_both_score_and_count_the_same(pair: Pair, number: int) -> None:
     assert fast.containing(hashes) == slow.containing(hashes)
 
 
-def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
+def test_thousands_of_equals_are_all_candidates(library: ctypes.CDLL) -> None:
     rng = np.random.default_rng(5)
     rows = random_rows(rng, 1, 1).take(np.zeros(9000, np.int64))
     rows = replace(
@@ -315,7 +315,7 @@ def test_thousands_of_equals_are_all_candidates(kernel: Kernel) -> None:
         floor=1,
         lexical_multiplier=1 << 40,
     )
-    result, _ = kernel.bind([IndexPart(segment, alive)]).search(constants, k=1)
+    result, _ = Kernel([IndexPart(segment, alive)], library).search(constants, k=1)
     assert len(result) == 9000
 
 
@@ -340,7 +340,7 @@ def crowd() -> IndexPart:
 
 @pytest.mark.parametrize("number", range(20))
 def test_few_rows_near_the_user_are_found_among_many_that_are_far(
-    kernel: Kernel, crowd: IndexPart, number: int
+    library: ctypes.CDLL, crowd: IndexPart, number: int
 ) -> None:
     rng = np.random.default_rng(3000 + number)
     constants = replace(
@@ -353,13 +353,13 @@ def test_few_rows_near_the_user_are_found_among_many_that_are_far(
         floor=1,
         now_s=NOW_S,
     )
-    result, _ = kernel.bind([crowd]).search(constants, k=20)
-    expected, _ = Oracle().bind([crowd]).search(constants, k=20)
+    result, _ = Kernel([crowd], library).search(constants, k=20)
+    expected, _ = Oracle([crowd]).search(constants, k=20)
     assert as_rows(result) == as_rows(expected)
 
 
 def test_threads_that_search_at_a_time_do_not_share_their_room(pair: Pair) -> None:
-    fast = pair.kernel.bind(pair.parts)
+    fast = Kernel(pair.parts, pair.library)
     query = [random_constants(np.random.default_rng(number)) for number in range(40)]
     alone = [as_rows(fast.search(item, k=20)[0]) for item in query]
     with ThreadPoolExecutor(4) as threads:
@@ -378,20 +378,20 @@ def test_the_largest_request_has_room(pair: Pair) -> None:
         lexical_multiplier=(10_000 << 32) // (255 * 90 * 160),
         origin=tuple(np.rint(PLACES[0] * RADIUS).astype(int).tolist()),
     )
-    fast, slow = pair.kernel.bind(pair.parts), pair.oracle.bind(pair.parts)
+    fast, slow = Kernel(pair.parts, pair.library), Oracle(pair.parts)
     result, _ = fast.search(constants, k=20)
     assert as_rows(result) == as_rows(slow.search(constants, k=20)[0])
     assert len(result) > 0
 
 
-def test_nothing_is_found_in_nothing(kernel: Kernel) -> None:
+def test_nothing_is_found_in_nothing(library: ctypes.CDLL) -> None:
     constants = random_constants(np.random.default_rng(1))
-    assert len(kernel.bind([]).search(constants, k=5, after=BEFORE_ALL)[0]) == 0
+    assert len(Kernel([], library).search(constants, k=5, after=BEFORE_ALL)[0]) == 0
 
 
-def test_more_terms_than_there_is_room_for_are_refused(kernel: Kernel) -> None:
+def test_more_terms_than_there_is_room_for_are_refused(library: ctypes.CDLL) -> None:
     constants = random_constants(np.random.default_rng(1))
-    bound = kernel.bind([])
+    bound = Kernel([], library)
     with pytest.raises(ValueError, match="more terms"):
         bound.search(replace(constants, terms=((2, 1),) * 161), k=1)
     with pytest.raises(ValueError, match="filters"):
