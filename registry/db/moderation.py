@@ -3,11 +3,11 @@
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from registry.db.engine.engines import Connection
 from registry.db.schema.tables import site, site_profile
-from registry.db.sites.listed_sites import CURRENT_XID
+from registry.db.sites.listed_sites import change_row
 from registry.sites.entry import Moderated, SiteEntry
 
 
@@ -44,13 +44,5 @@ async def _save(
     listed: bool,
 ) -> None:
     """Save, with a `change_xid` for its followers, the index and the list of entries."""
-    await connection.execute(
-        update(site)
-        .where(site.c.site_id == site_id)
-        .values(moderated=moderated, updated_at=now, change_xid=CURRENT_XID)
-    )
-    await connection.execute(
-        update(site_profile)
-        .where(site_profile.c.site_id == site_id)
-        .values(listed=listed, change_xid=CURRENT_XID)
-    )
+    await change_row(connection, site, site_id, moderated=moderated, updated_at=now)
+    await change_row(connection, site_profile, site_id, listed=listed)

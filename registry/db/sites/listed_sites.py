@@ -64,6 +64,17 @@ def upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
     )
 
 
+async def change_row(
+    connection: Connection, table: Table, site_id: int, **values: Any
+) -> None:
+    """Change the row of a site, so that the table's followers see that it changed."""
+    await connection.execute(
+        update(table)
+        .where(table.c.site_id == site_id)
+        .values(**values, change_xid=CURRENT_XID)
+    )
+
+
 _FIND = Prepared(select(site).where(site.c.host == bindparam("host")))
 _LOCK = Prepared(select(site).where(site.c.host == bindparam("host")).with_for_update())
 _LOCK_HOST = Prepared(
@@ -279,7 +290,6 @@ async def save_site(
         "city": state.place.name if state.place else None,
         "country": state.place.country if state.place else None,
         "failed_proofs": 0,
-        "change_xid": CURRENT_XID,
     }
     await _SAVE_SITE(connection, **values)
 
@@ -287,22 +297,14 @@ async def save_site(
 async def set_status(
     connection: Connection, site_id: int, status: str, seq: int, now: datetime
 ) -> None:
-    await connection.execute(
-        update(site)
-        .where(site.c.site_id == site_id)
-        .values(status=status, seq=seq, updated_at=now, change_xid=CURRENT_XID)
-    )
+    await change_row(connection, site, site_id, status=status, seq=seq, updated_at=now)
 
 
 async def note_unlisted(
     connection: Connection, site_id: int, reason: Unlisted, now: datetime
 ) -> None:
     """Note that its documents no longer list it; what was known of it stays."""
-    await connection.execute(
-        update(site)
-        .where(site.c.site_id == site_id)
-        .values(unlisted_for=reason, updated_at=now, change_xid=CURRENT_XID)
-    )
+    await change_row(connection, site, site_id, unlisted_for=reason, updated_at=now)
 
 
 async def note_proof(connection: Connection, site_id: int, now: datetime) -> None:

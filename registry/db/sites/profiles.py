@@ -6,14 +6,14 @@ A follower asks for what changed since the snapshot it last saw: see `snapshots`
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import bindparam, select, text, update
+from sqlalchemy import bindparam, select, text
 
 from registry.db.engine.copied_rows import CopiedPage, CopiedRows
 from registry.db.engine.engines import Connection, DriverError, driver_errors
 from registry.db.engine.prepared import Gathered, Prepared
 from registry.db.engine.snapshots import UnreadRange
 from registry.db.schema.tables import site, site_profile
-from registry.db.sites.listed_sites import CURRENT_XID, upsert
+from registry.db.sites.listed_sites import CURRENT_XID, change_row, upsert
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,21 +191,12 @@ async def lock_profile(
 
 
 async def unlist(connection: Connection, site_id: int) -> None:
-    await connection.execute(
-        update(site_profile)
-        .where(site_profile.c.site_id == site_id)
-        .values(listed=False, change_xid=CURRENT_XID)
-    )
+    await change_row(connection, site_profile, site_id, listed=False)
 
 
 async def change_profile(
     connection: Connection, site_id: int, stored: StoredProfile
 ) -> None:
     """Write new figures of a profile of the same policy; whether it is listed stays."""
-    await connection.execute(
-        update(site_profile)
-        .where(site_profile.c.site_id == site_id)
-        .values(
-            profile=stored.profile, features=stored.features, change_xid=CURRENT_XID
-        )
-    )
+    values = {"profile": stored.profile, "features": stored.features}
+    await change_row(connection, site_profile, site_id, **values)
