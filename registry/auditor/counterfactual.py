@@ -10,8 +10,7 @@ import click
 from registry.auditor.auditor_key import auditor_options, signer_of
 from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
-from registry.identity import base64url
-from registry.records.counterfactual import Inquiry, sign_inquiry
+from registry.records.counterfactual import Inquiry
 from registry.reports.invariance import PERTURBATION
 from registry.terminal.output import console, json_option, print_json, with_client
 from registry.terminal.styled import Table
@@ -61,8 +60,7 @@ def counterfactual(
             cell=options["cell"],
             filters=_filters(options["filters"]),
         )
-        signature = base64url.encode(sign_inquiry(inquiry, signer.private))
-        signed = {**inquiry.members, "sig": signature}
+        signed = inquiry.signed(signer.private).signed_members
         answered = await client.post("/v1/counterfactual", signed)
         (print_json if as_json else _print_answer)(answered)
         return bool(answered["held"])

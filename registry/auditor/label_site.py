@@ -10,8 +10,7 @@ import click
 from registry.auditor.auditor_key import auditor_options, signer_of
 from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
-from registry.identity import base64url
-from registry.records.labelling import Labelling, digest_source, sign_labelling
+from registry.records.labelling import Labelling, digest_source
 from registry.sites.label import Independence, Label, Size, parse_chain, parse_percent
 from registry.terminal.options import DAY_TYPE
 from registry.terminal.output import console, json_option, print_answer
@@ -51,8 +50,7 @@ def label(
     async def work(client: RegistryClient) -> Json:
         site_id = (await client.get(f"/v1/sites/{host}"))["id"]
         labelling = _labelling(signer, site_id, labelled, options)
-        signature = sign_labelling(labelling, signer.private).signature
-        signed = {**labelling.members, "sig": base64url.encode(signature)}
+        signed = labelling.signed(signer.private).signed_members
         return await client.post("/v1/labels", {**signed, "source": options["source"]})
 
     def show(answered: Json) -> None:

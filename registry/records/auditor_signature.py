@@ -1,40 +1,78 @@
-"""Signatures of auditors' statements: an Ed25519 signature by the key it names.
+"""What auditors sign: a line that names the kind of statement, and its canonical JSON.
 
-The auditor signs a line that names the kind of statement, and then the canonical JSON of
-its members. Who is known as an auditor is decided elsewhere; this says only that the
-named key signed.
+Who is known as an auditor is decided elsewhere; this says only that the named key signed.
 """
 
 from collections.abc import Mapping
+from typing import Annotated, ClassVar, Self
 
+import msgspec
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+from msgspec import Meta
 
 from registry.errors import ProblemType, Refused
 from registry.identity import base64url
 from registry.records.canonical import JsonValue, canonical_json
 from registry.tlog.note import parse_vkey
 
-
-def statement_of(kind: str, members: Mapping[str, JsonValue]) -> bytes:
-    """The bytes that are signed. kind: such as `rescore`."""
-    return f"fair-registry/{kind}/v1\n".encode() + canonical_json(members)
+Signature = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
+_SAYS_NOTHING: tuple[JsonValue, ...] = (None, {}, [], ())
 
 
-def parse_signature(text: str, problem: ProblemType) -> bytes:
-    """Raises: Refused, with this problem."""
-    try:
-        return base64url.decode(text)
-    except ValueError as exc:
-        raise Refused(problem, "sig is not base64url") from exc
+class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of the statements; each is its JSON, in the log and to the API.
 
+    kind: in the signed line. invalid: what is refused. auditor: a C2SP verifier key.
+    sig: base64url, by Ed25519 over `statement`; "" before it is signed.
+    """
 
-def verify_auditor(
-    auditor: str, statement: bytes, signature: bytes, problem: ProblemType
-) -> None:
-    """auditor: a C2SP verifier key. Raises: Refused, with this problem or the key's."""
-    public = Ed25519PublicKey.from_public_bytes(parse_vkey(auditor).public)
-    try:
-        public.verify(signature, statement)
-    except InvalidSignature as exc:
-        raise Refused(problem) from exc
+    kind: ClassVar[str]
+    invalid: ClassVar[ProblemType]
+
+    auditor: Annotated[str, Meta(max_length=256)]
+    sig: Signature = ""
+
+    @classmethod
+    def parse(cls, members: Mapping[str, JsonValue]) -> Self:
+        """members: of a record, or as signed for one. Raises: Refused."""
+        try:
+            return msgspec.convert(members, cls)
+        except msgspec.ValidationError as error:
+            raise Refused(cls.invalid, str(error)) from error
+
+    @property
+    def members(self) -> dict[str, JsonValue]:
+        """Return what is signed: the members that say something."""
+        members: dict[str, JsonValue] = msgspec.to_builtins(self)
+        return {
+            name: value
+            for name, value in members.items()
+            if name != "sig" and value not in _SAYS_NOTHING
+        }
+
+    @property
+    def signed_members(self) -> dict[str, JsonValue]:
+        return {**self.members, "sig": self.sig}
+
+    @property
+    def statement(self) -> bytes:
+        """Return the bytes that are signed."""
+        line = f"fair-registry/{self.kind}/v1\n"
+        return line.encode() + canonical_json(self.members)
+
+    def signed(self, private: Ed25519PrivateKey) -> Self:
+        """private: of the key that it names as its auditor."""
+        sig = base64url.encode(private.sign(self.statement))
+        return msgspec.structs.replace(self, sig=sig)
+
+    def verify(self) -> None:
+        """Raises: Refused."""
+        public = Ed25519PublicKey.from_public_bytes(parse_vkey(self.auditor).public)
+        try:
+            public.verify(base64url.decode(self.sig), self.statement)
+        except (InvalidSignature, ValueError) as error:
+            raise Refused(self.invalid) from error

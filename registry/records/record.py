@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from registry.errors import Refused, TooLarge
-from registry.identity import base64url
-from registry.records.attestation import Attestation
+from registry.records.attestation import Rescoring
 from registry.records.canonical import (
     JsonValue,
     canonical_json,
     digest_of,
     parse_canonical,
 )
-from registry.records.labelling import SignedLabelling
+from registry.records.labelling import Labelling
 from registry.records.record_fields import (
     KIND_OF_ACT,
     SD_ALG,
@@ -182,17 +181,14 @@ def erase_record(
     return _record("erase", record_id, at, {**fields, **ranged})
 
 
-def rescore_record(*, record_id: str, at: datetime, attestation: Attestation) -> Record:
-    """attestation: verified already."""
-    signed = {"sig": base64url.encode(attestation.signature)}
-    members = {**attestation.rescoring.members, **signed}
-    return _record("rescore", record_id, at, members)
+def rescore_record(*, record_id: str, at: datetime, rescoring: Rescoring) -> Record:
+    """rescoring: verified already."""
+    return _record("rescore", record_id, at, rescoring.signed_members)
 
 
-def label_record(*, record_id: str, at: datetime, signed: SignedLabelling) -> Record:
-    """signed: verified already. Its source is present by its digest only."""
-    sig = {"sig": base64url.encode(signed.signature)}
-    return _record("label", record_id, at, {**signed.labelling.members, **sig})
+def label_record(*, record_id: str, at: datetime, labelling: Labelling) -> Record:
+    """labelling: verified already. Its source is present by its digest only."""
+    return _record("label", record_id, at, labelling.signed_members)
 
 
 def trials_commitment_record(

@@ -11,9 +11,7 @@ from registry.errors import Conflict, NotFound, Refused
 from registry.records.labelling import (
     MAX_SOURCE_LENGTH,
     Labelling,
-    SignedLabelling,
     digest_source,
-    verify_labelling,
 )
 from registry.records.record import label_record
 from registry.records.refusals import LABEL_INVALID
@@ -31,7 +29,7 @@ MAX_SKEW = timedelta(seconds=60)
 
 async def accept_label(
     connection: Connection,
-    signed: SignedLabelling,
+    labelling: Labelling,
     source: str,
     *,
     auditors: Collection[str],
@@ -45,12 +43,12 @@ async def accept_label(
     already.
     """
     promiser.verify_log_moves()
-    verify_known(signed.labelling.auditor, auditors)
-    labelling = verify_labelling(signed)
+    verify_known(labelling.auditor, auditors)
+    labelling.verify()
     verify_source(source, labelling)
     now = ids.clock()
     _verify_times(labelling, now)
-    record = label_record(record_id=ids.ulid(), at=now, signed=signed)
+    record = label_record(record_id=ids.ulid(), at=now, labelling=labelling)
     site_id = parse_site_id(labelling.site_id)
     if not await labels.has_site(connection, site_id):
         raise NotFound(SITE_UNKNOWN, "no site has this id", pointer="/site")

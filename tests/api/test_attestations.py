@@ -4,8 +4,7 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.identity import base64url
-from registry.records.attestation import Rescoring, attest
+from registry.records.attestation import Rescoring
 from registry.records.record import rescore_record
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from tests.api.expect import Json
@@ -27,10 +26,9 @@ def body() -> Json:
         checked_count=0,
         mismatch_count=0,
     )
-    attestation = attest(rescoring, STRANGER.private)
-    rescore_record(record_id="0" * 26, at=NOON, attestation=attestation)
-    signature = base64url.encode(attestation.signature)
-    return {**rescoring.members, "sig": signature}
+    signed = rescoring.signed(STRANGER.private)
+    rescore_record(record_id="0" * 26, at=NOON, rescoring=signed)
+    return signed.signed_members
 
 
 def test_stranger_is_told_how_to_become_known(http: httpx.Client) -> None:

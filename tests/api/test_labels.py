@@ -11,15 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from registry.cli import main
-from registry.identity import base64url
 from registry.identity.keys.private_keys import private_key_pem
 from registry.identity.statements.detached_jws import LABELS_TYP, verify_detached
 from registry.records.labelling import (
     Labelling,
     digest_source,
-    parse_labelling,
-    sign_labelling,
-    verify_labelling,
 )
 from registry.records.promise import parse_promise, verify_promise
 from registry.sites.label import Label
@@ -51,8 +47,7 @@ def body(
         stated_at=datetime.fromtimestamp(int(time.time()) if iat is None else iat, UTC),
         source_digest=digest_source(SOURCE),
     )
-    signature = sign_labelling(labelling, signer.private).signature
-    return {**labelling.members, "source": SOURCE, "sig": base64url.encode(signature)}
+    return {**labelling.signed(signer.private).signed_members, "source": SOURCE}
 
 
 def test_auditor_s_label_is_on_record_and_shown_with_what_it_contradicts(
@@ -262,7 +257,9 @@ def test_record_of_a_label_verifies_from_the_log_alone(http: httpx.Client) -> No
         "/v1/labels", json=body(http, Label(size="large"), host="pati-lantern.test")
     )
     record = http.get(f"/v1/records/{answer.json()['id']}").json()["record"]
-    assert verify_labelling(parse_labelling(record)).label == Label(size="large")
+    labelling = Labelling.parse(record)
+    labelling.verify()
+    assert labelling.label == Label(size="large")
 
 
 def test_report_of_a_window_before_the_first_site_has_no_figures(

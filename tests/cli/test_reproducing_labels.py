@@ -7,10 +7,10 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.records.labelling import SignedLabelling
 from registry.records.record import label_record
 from registry.reports.render.json_object import format_json
 from registry.sites.identifier import format_site_id
@@ -108,8 +108,8 @@ def withheld(registry):
 def forged(registry):
     """On record, and signed by nobody who has the auditor's key."""
     text = labelling(OTHER, MICRO)
-    signed = SignedLabelling(labelling=text, signature=bytes(64))
-    registry.town.log(label_record(**registry.town.head, signed=signed))
+    signed = msgspec.structs.replace(text, sig="A" * 86)
+    registry.town.log(label_record(**registry.town.head, labelling=signed))
     registry.say(OTHER, statement(text, registry.town.now))
 
 

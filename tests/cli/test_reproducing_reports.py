@@ -15,7 +15,7 @@ from registry.identity.keys.private_keys import (
 )
 from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.records.attestation import parse_attestation, verify_attestation
+from registry.records.attestation import Rescoring
 from registry.records.canonical import digest_of
 from registry.records.record import report_record
 from registry.reports.archive import archive_manifest as manifests
@@ -134,7 +134,8 @@ def test_an_auditor_says_in_the_log_which_report_came_out(
         name = ("--attest-as", "auditor.example", "--auditor-key", pem)
         code = run(*words, *name).exit_code
     (posted,) = map(json.loads, served.posted)
-    rescoring = verify_attestation(parse_attestation(posted))
+    rescoring = Rescoring.parse(posted)
+    rescoring.verify()
     assert rescoring.report == digest_of(body)
     assert (rescoring.checked_count, rescoring.first_index) == (COUNT, 0)
     assert (code, rescoring.mismatch_count) == ((0, 0) if is_honest else (1, 1))

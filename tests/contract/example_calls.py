@@ -16,14 +16,13 @@ import httpx
 from registry.client.statements import sign_request
 from registry.db.engine.engines import Role, open_engine
 from registry.db.reports.invariance_runs import save_material
-from registry.identity import base64url
 from registry.identity.statements.jws import (
     OPERATOR_TYP,
     OWN_EXPOSURE_TYP,
     sign_compact,
 )
 from registry.ranking.policy import DEFAULT_POLICY
-from registry.records.attestation import Rescoring, attest
+from registry.records.attestation import Rescoring
 from registry.records.counterfactual import Inquiry
 from registry.sites.label import Label
 from registry.tlog.note import format_vkey
@@ -258,7 +257,6 @@ class ExampleCalls:
             checked_count=1,
             mismatch_count=0,
         )
-        signature = attest(rescoring, AUDITOR.private).signature
         first = registry.search(WANTED)["results"][0]["site"]["id"]
         inquiry = Inquiry(
             auditor=vkey,
@@ -271,7 +269,7 @@ class ExampleCalls:
         )
         return {
             "attest": ExampleCall(
-                body={**rescoring.members, "sig": base64url.encode(signature)}
+                body=rescoring.signed(AUDITOR.private).signed_members
             ),
             "askCounterfactual": ExampleCall(body=body_of(inquiry)),
             "setLabel": ExampleCall(

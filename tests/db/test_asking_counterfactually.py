@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from registry.db.engine.engines import Role
 from registry.db.log.rankings import erase_openings
@@ -76,8 +77,8 @@ def about(
     town: list[int], perturbation: str, count: int = 3, **changes: object
 ) -> Inquiry:
     sites = () if perturbation == JOINS else tuple(map(format_site_id, town[:count]))
-    changed = replace(QUESTION, perturbation=perturbation, sites=sites)
-    return replace(changed, **changes)
+    changed = structs.replace(QUESTION, perturbation=perturbation, sites=sites)
+    return structs.replace(changed, **changes)
 
 
 async def answered(desk: Counterfactuals, inquiry: Inquiry) -> Counterfactual:
@@ -200,7 +201,7 @@ async def test_questions_that_can_not_be_asked_are_refused_and_leave_the_desk_fr
     code: str,
     pointer: str,
 ) -> None:
-    inquiry = replace(about(town, "name"), **changes)
+    inquiry = structs.replace(about(town, "name"), **changes)
     with pytest.raises(RegistryError, match=code) as refused:
         await answered(desk, inquiry)
     assert refused.value.problem.pointer == pointer

@@ -1,19 +1,12 @@
 """An auditor's attestation: verified, by somebody known, about what is logged, once."""
 
-from dataclasses import replace
-
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import replace
 
 from registry.db.engine.engines import Role
 from registry.errors import Conflict, Forbidden, Refused, RegistryError
-from registry.records.attestation import (
-    Attestation,
-    Rescoring,
-    attest,
-    parse_attestation,
-    verify_attestation,
-)
+from registry.records.attestation import Rescoring
 from registry.records.packing import unpack
 from registry.records.promise import verify_promise
 from registry.records.record import parse_record
@@ -59,11 +52,11 @@ def rescoring(signer: Signer = AUDITOR, **changes: int) -> Rescoring:
     return replace(basis, **changes)
 
 
-def signed(signer: Signer = AUDITOR, **changes: int) -> Attestation:
-    return attest(rescoring(signer, **changes), signer.private)
+def signed(signer: Signer = AUDITOR, **changes: int) -> Rescoring:
+    return rescoring(signer, **changes).signed(signer.private)
 
 
-async def put_on_record(scene: Scene, attestation: Attestation) -> Promised:
+async def put_on_record(scene: Scene, attestation: Rescoring) -> Promised:
     async with scene.api.begin() as connection:
         return await accept_attestation(
             connection,
@@ -82,8 +75,9 @@ async def bodies(scene: Scene) -> list[bytes]:
 async def test_attestation_is_on_record_for_anyone_to_verify(scene: Scene) -> None:
     attested = await put_on_record(scene, signed(mismatch_count=1))
     (body,) = await bodies(scene)
-    logged = parse_attestation(parse_record(body))
-    assert verify_attestation(logged) == rescoring(mismatch_count=1)
+    logged = Rescoring.parse(parse_record(body))
+    logged.verify()
+    assert logged == signed(mismatch_count=1)
     public = PROMISE_KEY.public_key().public_bytes_raw()
     verify_promise(attested.promise, attested.record.leaf_hash, public)
 
@@ -93,7 +87,7 @@ async def test_attestation_is_on_record_for_anyone_to_verify(scene: Scene) -> No
     [
         pytest.param(signed(STRANGER), Forbidden, "auditor_unknown", id="a stranger's"),
         pytest.param(
-            replace(signed(), rescoring=rescoring(mismatch_count=3)),
+            replace(signed(), mismatch_count=3),
             Refused,
             "attestation_invalid",
             id="changed after it was signed",
@@ -119,7 +113,7 @@ async def test_attestation_is_on_record_for_anyone_to_verify(scene: Scene) -> No
     ],
 )
 async def test_attestation_that_can_not_stand_leaves_no_record(
-    scene: Scene, attestation: Attestation, error: type[RegistryError], code: str
+    scene: Scene, attestation: Rescoring, error: type[RegistryError], code: str
 ) -> None:
     with pytest.raises(error, match=code):
         await put_on_record(scene, attestation)

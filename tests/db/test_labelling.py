@@ -1,23 +1,16 @@
 """Labels as they were at any instant: said by sites, set by auditors, on record once."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from registry.db import labels
 from registry.db.engine.engines import Role
 from registry.db.reports import observations
 from registry.errors import Conflict, Refused, RegistryError
-from registry.records.labelling import (
-    Labelling,
-    SignedLabelling,
-    digest_source,
-    parse_labelling,
-    sign_labelling,
-    verify_labelling,
-)
+from registry.records.labelling import Labelling, digest_source
 from registry.records.packing import unpack
 from registry.records.promise import verify_promise
 from registry.records.record import parse_record
@@ -56,15 +49,14 @@ def labelling(site_id: int, label: Label = LARGE_CHAIN, **changes: Any) -> Label
 
 def signed(
     site_id: int, label: Label = LARGE_CHAIN, signer: Signer = AUDITOR, **changes: Any
-) -> SignedLabelling:
+) -> Labelling:
     auditor = format_vkey(signer.verifier_key)
-    return sign_labelling(
-        labelling(site_id, label, auditor=auditor, **changes), signer.private
-    )
+    own = labelling(site_id, label, auditor=auditor, **changes)
+    return own.signed(signer.private)
 
 
 async def put(
-    scene: Scene, signed_labelling: SignedLabelling, source: str = SOURCE, **given: Any
+    scene: Scene, signed_labelling: Labelling, source: str = SOURCE, **given: Any
 ) -> Promised:
     async with scene.engines[Role.LABELLER].begin() as connection:
         return await accept_label(
@@ -96,7 +88,9 @@ async def test_label_is_on_record_for_anyone_to_verify(
 ) -> None:
     attested = await put(scene, signed(site_id))
     (record,) = await records_of(scene, site_id)
-    assert verify_labelling(parse_labelling(record)) == labelling(site_id)
+    logged = Labelling.parse(record)
+    logged.verify()
+    assert logged == signed(site_id)
     public = PROMISE_KEY.public_key().public_bytes_raw()
     verify_promise(attested.promise, attested.record.leaf_hash, public)
 
@@ -220,9 +214,7 @@ async def test_label_that_can_not_stand_leaves_no_trace(
 
 
 async def test_changed_after_it_was_signed(scene: Scene, site_id: int) -> None:
-    changed = replace(
-        signed(site_id), labelling=labelling(site_id, Label(size="micro"))
-    )
+    changed = replace(signed(site_id), label=Label(size="micro"))
     with pytest.raises(Refused, match="label_invalid"):
         await put(scene, changed)
 

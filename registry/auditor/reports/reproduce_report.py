@@ -26,9 +26,8 @@ from registry.auditor.reports.report_signature import (
 from registry.auditor.source import LogSource
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import RegistryError
-from registry.identity import base64url
 from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
-from registry.records.attestation import Rescoring, attest
+from registry.records.attestation import Rescoring
 from registry.records.canonical import digest_of
 from registry.records.record import parse_record
 from registry.reports.archive.reading import Archive, open_archive
@@ -146,9 +145,7 @@ def reproduce_report(
 
 def _attest(url: str, reproduction: "Reproduction", signer: Signer) -> None:
     """Sign the outcome and put it on record."""
-    rescoring = reproduction.rescoring(signer)
-    signed = attest(rescoring, signer.private).signature
-    members = {**rescoring.members, "sig": base64url.encode(signed)}
+    members = reproduction.rescoring(signer).signed(signer.private).signed_members
     with_client(url, lambda client: client.post("/v1/attestations", members))
 
 

@@ -26,7 +26,7 @@ from registry.usecases import subscriptions
 from registry.usecases.refusals import WEBHOOKS_OFF
 
 
-class WebhookRequest(RequestBody):
+class WebhookRequest(RequestBody, frozen=True):
     """url: https, port 443, a public host; it has to answer the challenge first."""
 
     url: Annotated[str, msgspec.Meta(max_length=2048)]

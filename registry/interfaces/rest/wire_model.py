@@ -74,7 +74,11 @@ def outcome_to_second(outcome: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class RequestBody(
-    msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True
+    msgspec.Struct,
+    frozen=True,
+    rename="camel",
+    kw_only=True,
+    forbid_unknown_fields=True,
 ):
     """Base of request bodies; an unknown member is refused."""
 

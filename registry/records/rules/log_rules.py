@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import cast
 
 from registry.errors import ProblemType, Refused, RegistryError
-from registry.records.attestation import parse_attestation, verify_attestation
+from registry.records.attestation import Rescoring
 from registry.records.canonical import JsonValue
 from registry.records.ranking_record import (
     RankingLine,
@@ -254,7 +254,7 @@ class Conduct:
             detail = f"entry {last} is not before it"
             self._note(ATTESTATION_UNFOUNDED, detail, index)
         try:
-            verify_attestation(parse_attestation(members))
+            Rescoring.parse(members).verify()
         except RegistryError as refused:
             self._note(ATTESTATION_INVALID, refused.problem.detail, index)
 

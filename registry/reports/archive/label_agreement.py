@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from registry.errors import RegistryError
-from registry.records.labelling import Labelling, parse_labelling, verify_labelling
+from registry.records.labelling import Labelling
 from registry.records.record import format_minute, parse_record
 from registry.reports.labels import AUDITOR, NO_LABEL, LabelStatement, SiteLabel, settle
 from registry.reports.window.observation import SiteDisclosure
@@ -59,7 +59,8 @@ class LabelAgreement:
             return
         site, auditor = str(members["site"]), str(members["auditor"])
         try:
-            labelling = verify_labelling(parse_labelling(members))
+            labelling = Labelling.parse(members)
+            labelling.verify()
         except RegistryError as refused:
             label = f"entry {index}, a label of site {site} by {auditor}, is not signed"
             self._report(f"{label} by this key: {refused}")

@@ -6,7 +6,7 @@ from registry.db.engine.engines import Connection
 from registry.db.log import attestations
 from registry.db.log import entries as log
 from registry.errors import Conflict, Forbidden, Refused
-from registry.records.attestation import Attestation, verify_attestation
+from registry.records.attestation import Rescoring
 from registry.records.record import rescore_record
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promised, Promiser
@@ -25,7 +25,7 @@ def verify_known(auditor: str, auditors: Collection[str]) -> None:
 
 async def accept_attestation(
     connection: Connection,
-    attestation: Attestation,
+    rescoring: Rescoring,
     *,
     auditors: Collection[str],
     promiser: Promiser,
@@ -36,13 +36,13 @@ async def accept_attestation(
     Raises: Refused, Forbidden, Unavailable, Conflict if it is on record already.
     """
     promiser.verify_log_moves()
-    verify_known(attestation.rescoring.auditor, auditors)
-    rescoring = verify_attestation(attestation)
+    verify_known(rescoring.auditor, auditors)
+    rescoring.verify()
     newest = await log.latest_checkpoint(connection)
     if newest is None or rescoring.last_index >= newest.size:
         raise Refused(ATTESTATION_BEYOND_LOG, pointer="/last")
     now = ids.clock()
-    record = rescore_record(record_id=ids.ulid(), at=now, attestation=attestation)
+    record = rescore_record(record_id=ids.ulid(), at=now, rescoring=rescoring)
     fresh = await attestations.save_attestation(
         connection, rescoring.statement, record.id, now
     )

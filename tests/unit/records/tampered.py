@@ -6,12 +6,12 @@ verifies logs with a tool of his own.
 
 import json
 import shutil
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from registry.records.attestation import attest
+import msgspec
+
 from registry.records.record import moderation_record, rescore_record
 from registry.sites.identifier import format_site_id
 from tests.cli.audited import VKEY, publish
@@ -263,18 +263,18 @@ def a_record_held_back():
 def attestation_of_what_comes():
     history = History().begin()
     history.rank()
-    rescoring = replace(RESCORING, first_index=0, last_index=9, checked_count=1)
-    attestation = attest(rescoring, PRIVATE)
-    attested = history.log(rescore_record(**history.head, attestation=attestation))
+    changes = {"first_index": 0, "last_index": 9, "checked_count": 1}
+    rescoring = msgspec.structs.replace(RESCORING, **changes).signed(PRIVATE)
+    attested = history.log(rescore_record(**history.head, rescoring=rescoring))
     return history, "attestation_unfounded", attested
 
 
 def attestation_that_nobody_signed():
     history = History().begin()
     history.rank()
-    rescoring = replace(RESCORING, first_index=0, last_index=3, checked_count=1)
-    attestation = replace(attest(RESCORING, PRIVATE), rescoring=rescoring)
-    attested = history.log(rescore_record(**history.head, attestation=attestation))
+    changes = {"first_index": 0, "last_index": 3, "checked_count": 1}
+    rescoring = msgspec.structs.replace(RESCORING.signed(PRIVATE), **changes)
+    attested = history.log(rescore_record(**history.head, rescoring=rescoring))
     return history, "attestation_invalid", attested
 
 

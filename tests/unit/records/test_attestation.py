@@ -1,16 +1,11 @@
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import replace
 
 from registry.errors import Refused
-from registry.records.attestation import (
-    Rescoring,
-    attest,
-    parse_attestation,
-    verify_attestation,
-)
+from registry.records.attestation import Rescoring
 from registry.records.record import parse_record, rescore_record
 from registry.sites.identifier import make_ulid
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
@@ -33,14 +28,15 @@ REPORT = f"sha256:{'a' * 64}"
 
 @pytest.mark.parametrize("report", [None, REPORT])
 def test_an_attestation_survives_the_log(report):
-    rescoring = replace(RESCORING, report=report)
+    rescoring = replace(RESCORING, report=report).signed(PRIVATE)
     record = rescore_record(
         record_id=make_ulid(0, bytes(10)),
         at=datetime(2026, 11, 20, tzinfo=UTC),
-        attestation=attest(rescoring, PRIVATE),
+        rescoring=rescoring,
     )
-    logged = parse_attestation(parse_record(record.body))
-    assert verify_attestation(logged) == rescoring
+    logged = Rescoring.parse(parse_record(record.body))
+    logged.verify()
+    assert logged == rescoring
 
 
 def test_the_signed_statement_is_as_documented():
@@ -63,21 +59,20 @@ def test_the_signed_statement_is_as_documented():
     ids=repr,
 )
 def test_an_edited_attestation_is_refused(changes):
-    attestation = attest(RESCORING, PRIVATE)
-    edited = replace(attestation, rescoring=replace(RESCORING, **changes))
+    edited = replace(RESCORING.signed(PRIVATE), **changes)
     with pytest.raises(Refused):
-        verify_attestation(edited)
+        edited.verify()
 
 
 def test_an_attestation_by_another_key_is_refused():
     other = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
     with pytest.raises(Refused) as refused:
-        verify_attestation(attest(RESCORING, other))
+        RESCORING.signed(other).verify()
     assert refused.value.code == "attestation_invalid"
 
 
 @pytest.mark.parametrize("changes", [{"sig": "AA=="}, {"n": "4"}, {"first": None}])
 def test_members_that_are_no_attestation_are_refused(changes):
-    members = {**RESCORING.members, "sig": "AAAA", **changes}
+    members = {**RESCORING.signed(PRIVATE).signed_members, **changes}
     with pytest.raises(Refused):
-        parse_attestation(members)
+        Rescoring.parse(members)

@@ -1,16 +1,11 @@
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import replace
 
 from registry.errors import Refused
-from registry.records.counterfactual import (
-    VALID_FOR,
-    Inquiry,
-    sign_inquiry,
-    verify_inquiry,
-)
+from registry.records.counterfactual import VALID_FOR, Inquiry
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -31,8 +26,8 @@ INQUIRY = Inquiry(
 
 
 def verify(inquiry, now=NOW, signed=None):
-    signature = sign_inquiry(signed or inquiry, AUDITOR.private)
-    verify_inquiry(inquiry, signature, audience="registry.example", now=now)
+    sig = (signed or inquiry).signed(AUDITOR.private).sig
+    replace(inquiry, sig=sig).verify_for("registry.example", now)
 
 
 def test_what_is_signed_is_a_line_and_the_members_that_say_something():

@@ -1,22 +1,16 @@
 """An auditor's label, signed, on record and read back."""
 
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import replace
 
 from registry.errors import Refused
 from registry.identity import base64url
 from registry.records.canonical import canonical_json
-from registry.records.labelling import (
-    Labelling,
-    digest_source,
-    parse_labelling,
-    sign_labelling,
-    verify_labelling,
-)
+from registry.records.labelling import Labelling, digest_source
 from registry.records.record import label_record, parse_record
 from registry.sites.identifier import format_site_id, make_ulid
 from registry.sites.label import Label
@@ -46,7 +40,7 @@ def logged(labelling: Labelling = LABELLING) -> bytes:
     return label_record(
         record_id=make_ulid(0, bytes(10)),
         at=datetime(2026, 11, 21, 9, tzinfo=UTC),
-        signed=sign_labelling(labelling, PRIVATE),
+        labelling=labelling.signed(PRIVATE),
     ).body
 
 
@@ -55,7 +49,9 @@ def logged(labelling: Labelling = LABELLING) -> bytes:
 )
 def test_a_label_survives_the_log(label: Label) -> None:
     changed = replace(LABELLING, label=label)
-    assert verify_labelling(parse_labelling(parse_record(logged(changed)))) == changed
+    parsed = Labelling.parse(parse_record(logged(changed)))
+    parsed.verify()
+    assert parsed == changed.signed(PRIVATE)
 
 
 def test_the_source_is_on_record_by_its_digest_only() -> None:
@@ -84,16 +80,15 @@ def test_the_signed_statement_is_as_documented() -> None:
     ids=str,
 )
 def test_an_edited_label_is_refused(changes: dict[str, Any]) -> None:
-    signed = sign_labelling(LABELLING, PRIVATE)
-    edited = replace(signed, labelling=replace(LABELLING, **changes))
+    edited = replace(LABELLING.signed(PRIVATE), **changes)
     with pytest.raises(Refused):
-        verify_labelling(edited)
+        edited.verify()
 
 
 def test_a_label_by_another_key_is_refused() -> None:
     other = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
     with pytest.raises(Refused) as refused:
-        verify_labelling(sign_labelling(LABELLING, other))
+        LABELLING.signed(other).verify()
     assert refused.value.code == "label_invalid"
 
 
@@ -124,7 +119,7 @@ def test_a_label_by_another_key_is_refused() -> None:
 def test_members_that_are_no_label_are_refused(changes: dict[str, Any]) -> None:
     members = {**LABELLING.members, "sig": base64url.encode(bytes(64)), **changes}
     with pytest.raises(Refused) as refused:
-        parse_labelling(members)
+        Labelling.parse(members)
     assert refused.value.code == "label_invalid"
 
 

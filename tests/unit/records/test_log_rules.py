@@ -1,12 +1,10 @@
 import json
-from dataclasses import replace
 from datetime import date, timedelta
 from hashlib import sha256
 
 import msgspec
 import pytest
 
-from registry.records.attestation import attest
 from registry.records.canonical import digest_of
 from registry.records.record import moderation_record, rescore_record
 from registry.records.rules.conduct_state import ConductState, RuleBroken
@@ -371,9 +369,9 @@ def test_what_can_not_be_erased_is_not(kind, ranged):
 def test_an_attestation_is_of_entries_before_it(last):
     history = History().begin()
     history.rank()
-    rescoring = replace(RESCORING, first_index=0, last_index=last, checked_count=1)
-    attestation = attest(rescoring, PRIVATE)
-    attested = history.log(rescore_record(**history.head, attestation=attestation))
+    changes = {"first_index": 0, "last_index": last, "checked_count": 1}
+    rescoring = msgspec.structs.replace(RESCORING, **changes).signed(PRIVATE)
+    attested = history.log(rescore_record(**history.head, rescoring=rescoring))
     broken = [("attestation_unfounded", attested)]
     assert findings_in(history) == (broken if last >= attested else [])
 
@@ -381,9 +379,9 @@ def test_an_attestation_is_of_entries_before_it(last):
 def test_an_attestation_that_nobody_signed_is_found():
     history = History().begin()
     history.rank()
-    rescoring = replace(RESCORING, first_index=0, last_index=3, checked_count=1)
-    attestation = replace(attest(RESCORING, PRIVATE), rescoring=rescoring)
-    attested = history.log(rescore_record(**history.head, attestation=attestation))
+    changes = {"first_index": 0, "last_index": 3, "checked_count": 1}
+    rescoring = msgspec.structs.replace(RESCORING.signed(PRIVATE), **changes)
+    attested = history.log(rescore_record(**history.head, rescoring=rescoring))
     assert findings_in(history) == [("attestation_invalid", attested)]
 
 

@@ -6,7 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.errors import Refused, TooLarge
-from registry.records.attestation import Rescoring, attest
+from registry.records.attestation import Rescoring
 from registry.records.canonical import digest_of
 from registry.records.ranking_record import RankingFields, ranking_record
 from registry.records.record import (
@@ -61,7 +61,7 @@ def make_rescore():
         checked_count=4,
         mismatch_count=0,
     )
-    return rescore_record(record_id=ID, at=AT, attestation=attest(rescoring, private))
+    return rescore_record(record_id=ID, at=AT, rescoring=rescoring.signed(private))
 
 
 def make_registration(act):

@@ -31,7 +31,8 @@ from registry.interfaces.rest.media_types import also_as, documented
 from registry.interfaces.rest.reports.reports import INSTANT, SIGNED
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
-from registry.records.labelling import MAX_SOURCE_LENGTH, digest_source, parse_labelling
+from registry.records.auditor_signature import Signature
+from registry.records.labelling import MAX_SOURCE_LENGTH, Labelling, digest_source
 from registry.reports.render import label_table
 from registry.reports.render.report_rows import format_instant
 from registry.sites.identifier import parse_site_id
@@ -49,7 +50,7 @@ At = Annotated[
 ]
 
 
-class LabelRequest(RequestBody):
+class LabelRequest(RequestBody, frozen=True):
     """An auditor's label of a site. What is null he does not say.
 
     It replaces all earlier labels of his for the site; an empty one withdraws them.
@@ -65,7 +66,7 @@ class LabelRequest(RequestBody):
     observed: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
     source: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_SOURCE_LENGTH)]
     iat: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
-    sig: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
+    sig: Signature
     size: Size | None = None
     independence: Independence | None = None
     chain: Annotated[str, msgspec.Meta(pattern=f"^{CHAIN}$")] | None = None
@@ -88,13 +89,13 @@ async def set_label(
     A later label of the same auditor takes the place of an earlier one.
     """
     members = msgspec.to_builtins(data)
-    signed = parse_labelling({**members, "source": digest_source(data.source)})
+    labelling = Labelling.parse({**members, "source": digest_source(data.source)})
     async with idempotent(request, services, services.labeller) as call:
         if call.earlier is not None:
             return call.earlier
         attested = await accept_label(
             call.connection,
-            signed,
+            labelling,
             data.source,
             auditors=services.auditors,
             promiser=services.searcher.promiser,

@@ -1,8 +1,5 @@
 """POST /v1/attestations: an auditor's attestation of rankings that he recomputed."""
 
-from typing import Annotated
-
-import msgspec
 from litestar import Response, post
 from litestar.params import JSONBody
 
@@ -12,13 +9,12 @@ from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
-from registry.records.attestation import parse_attestation
+from registry.records.attestation import Rescoring
+from registry.records.auditor_signature import Signature
 from registry.usecases.log.attest import accept_attestation
 
-Index = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 
-
-class AttestationRequest(RequestBody):
+class AttestationRequest(RequestBody, Rescoring, frozen=True):
     """The members of a rescore record.
 
     auditor: a C2SP verifier key. first, last: the leaves looked at. n: rankings among
@@ -27,13 +23,7 @@ class AttestationRequest(RequestBody):
     and the canonical JSON of the other members, base64url.
     """
 
-    auditor: Annotated[str, msgspec.Meta(max_length=256)]
-    first: Index
-    last: Index
-    n: Index
-    mismatches: Index
-    sig: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
-    report: Annotated[str, msgspec.Meta(pattern="^sha256:[0-9a-f]{64}$")] | None = None
+    sig: Signature
 
 
 @post(
@@ -48,13 +38,12 @@ async def attest(
     data: JSONBody[AttestationRequest], request: Call, services: Injected
 ) -> Response[PromisedView]:
     """An auditor's signed result of a recomputation; auditors are those of `/v1/log`."""
-    attestation = parse_attestation(msgspec.to_builtins(data))
     async with idempotent(request, services, services.api) as call:
         if call.earlier is not None:
             return call.earlier
         attested = await accept_attestation(
             call.connection,
-            attestation,
+            data,
             auditors=services.auditors,
             promiser=services.searcher.promiser,
             ids=services.ids,

@@ -41,7 +41,7 @@ from registry.usecases.registration.submit_registration import (
 MAX_TEXT_LENGTH = 2 * MAX_HOST_LENGTH  # U-labels may be longer than their A-labels
 
 
-class ChallengeRequest(RequestBody):
+class ChallengeRequest(RequestBody, frozen=True):
     """host: the name of the site, such as shop.example."""
 
     host: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]

@@ -19,9 +19,8 @@ from registry.interfaces.rest.search.search import (
     verify_radius,
 )
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
-from registry.records.auditor_signature import parse_signature
-from registry.records.counterfactual import Inquiry, verify_inquiry
-from registry.records.refusals import COUNTERFACTUAL_INVALID
+from registry.records.auditor_signature import Signature
+from registry.records.counterfactual import Inquiry, SiteId
 from registry.reports.invariance import HOLDS, PERTURBATIONS, Page
 from registry.sites.identifier import format_site_id
 from registry.usecases.log.attest import verify_known
@@ -31,7 +30,7 @@ from registry.usecases.search.search_query import MAX_QUERY_LENGTH
 TABLE = "; ".join(f"{row.name}: {row.changes}, {row.holds}" for row in PERTURBATIONS)
 
 
-class CounterfactualRequest(RequestBody):
+class CounterfactualRequest(RequestBody, Inquiry, frozen=True):
     """A question about an answer in which one thing of these sites were otherwise.
 
     auditor: a C2SP verifier key that the registry knows. aud: the origin of /v1/log.
@@ -42,20 +41,12 @@ class CounterfactualRequest(RequestBody):
     base64url.
     """
 
-    auditor: Annotated[str, msgspec.Meta(max_length=256)]
-    aud: Annotated[str, msgspec.Meta(max_length=256)]
-    iat: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
     perturbation: Annotated[str, msgspec.Meta(max_length=32, description=TABLE)]
-    sig: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
-    sites: Annotated[
-        tuple[Annotated[str, msgspec.Meta(pattern="^[0-9A-Z]{13}$")], ...],
-        msgspec.Meta(max_length=CHANGED_MAX),
-    ] = ()
-    ranking: Annotated[str, msgspec.Meta(pattern="^[0-9A-Z]{26}$")] | None = None
-    q: (
+    sig: Signature
+    sites: Annotated[tuple[SiteId, ...], msgspec.Meta(max_length=CHANGED_MAX)] = ()
+    query: (
         Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_QUERY_LENGTH)] | None
-    ) = None
-    cell: Annotated[str, msgspec.Meta(pattern="^[0-9b-hjkmnp-z]{1,4}$")] | None = None
+    ) = msgspec.field(default=None, name="q")
     filters: Filters | None = None
 
 
@@ -108,37 +99,17 @@ async def answer_counterfactual(
     data: JSONBody[CounterfactualRequest], request: Call, services: Injected
 ) -> CounterfactualView:
     """Try a perturbation for an auditor. Nothing of it is put on record."""
-    inquiry = _inquiry_of(data)
-    verify_known(inquiry.auditor, services.auditors)
-    verify_inquiry(
-        inquiry,
-        parse_signature(data.sig, COUNTERFACTUAL_INVALID),
-        audience=services.log_vkey.partition("+")[0],
-        now=services.clock(),
-    )
-    await services.limits.admit(request.scope, Kind.INQUIRY, inquiry.auditor)
+    verify_known(data.auditor, services.auditors)
+    data.verify_for(services.log_vkey.partition("+")[0], services.clock())
+    await services.limits.admit(request.scope, Kind.INQUIRY, data.auditor)
     with pointing_into_body():
-        verify_text(data.q or "", "q", max_length=MAX_QUERY_LENGTH)
+        verify_text(data.query or "", "q", max_length=MAX_QUERY_LENGTH)
     given = data.filters or Filters()
     with pointing_into_body("/filters"):
         verify_filters(given)
         verify_radius(given, data.cell)
         filters = resolve_filters(given, services.gazetteer, with_country=True)
-    return _view(await services.counterfactuals.answer(inquiry, filters))
-
-
-def _inquiry_of(data: CounterfactualRequest) -> Inquiry:
-    return Inquiry(
-        auditor=data.auditor,
-        audience=data.aud,
-        issued_at=data.iat,
-        perturbation=data.perturbation,
-        sites=data.sites,
-        ranking=data.ranking,
-        query=data.q,
-        cell=data.cell,
-        filters=msgspec.to_builtins(data.filters) if data.filters else {},
-    )
+    return _view(await services.counterfactuals.answer(data, filters))
 
 
 def _view(outcome: Counterfactual) -> CounterfactualView:

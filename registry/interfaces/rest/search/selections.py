@@ -19,7 +19,7 @@ from registry.usecases.search.select import Selection, select_site
 OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
 
 
-class SelectionRequest(RequestBody):
+class SelectionRequest(RequestBody, frozen=True):
     """rankingId: the whole id of the answer. siteId: or the host; null: none was chosen.
 
     outcome: one word, such as succeeded or failed.

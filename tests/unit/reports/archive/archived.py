@@ -22,7 +22,7 @@ from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import make_seed, tie_key
 from registry.records.canonical import canonical_json, digest_of
 from registry.records.disclosure import seal
-from registry.records.labelling import Labelling, digest_source, sign_labelling
+from registry.records.labelling import Labelling, digest_source
 from registry.records.ranking_columns import (
     RankingColumns,
     category_of,
@@ -166,11 +166,9 @@ class Town(History):
 
     def label(self, site, label, signer=AUDITOR, **changes):
         """What an auditor signs; logged, and as it is told of in the archive."""
-        signed = sign_labelling(
-            labelling(site, label, signer, **changes), signer.private
-        )
-        self.log(label_record(**self.head, signed=signed))
-        return statement(signed.labelling, self.now)
+        signed = labelling(site, label, signer, **changes).signed(signer.private)
+        self.log(label_record(**self.head, labelling=signed))
+        return statement(signed, self.now)
 
     def tell_trials(self, tallies, salt=SALT):
         """Commit to trials of today, and log their results; swaps are for auditors."""
@@ -225,7 +223,7 @@ def labelling(site, label, signer=AUDITOR, **changes):
         stated_at=NOON - timedelta(minutes=1),
         source_digest=digest_source(SOURCE),
     )
-    return replace(text, **changes)
+    return msgspec.structs.replace(text, **changes)
 
 
 def statement(text, valid_from):

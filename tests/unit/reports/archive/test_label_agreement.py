@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 
+import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.records.labelling import SignedLabelling, digest_source, sign_labelling
+from registry.records.labelling import digest_source
 from registry.records.record import label_record
 from registry.reports.archive.label_agreement import MAX_DIFFERENCES, LabelAgreement
 from registry.reports.window.observation import SiteDisclosure
@@ -215,8 +216,8 @@ def test_another_source_is_told(town, labels):
 
 def test_a_forged_signature_is_told_and_gives_no_label(town, labels):
     text = labelling(OTHER, MICRO)
-    forged = SignedLabelling(labelling=text, signature=bytes(64))
-    town.log(label_record(**town.head, signed=forged))
+    forged = msgspec.structs.replace(text, sig="A" * 86)
+    town.log(label_record(**town.head, labelling=forged))
     [says] = compared(town, labels).differences
     assert f"entry {len(town.bodies) - 1}, a label of site" in says
     assert "is not signed by this key" in says
@@ -227,9 +228,8 @@ def test_a_forged_signature_is_told_and_gives_no_label(town, labels):
 
 def test_a_statement_signed_by_another_key_is_forged(town, labels):
     text = labelling(OTHER, MICRO)
-    signature = sign_labelling(text, STRANGER.private).signature
-    forged = SignedLabelling(labelling=text, signature=signature)
-    town.log(label_record(**town.head, signed=forged))
+    forged = text.signed(STRANGER.private)
+    town.log(label_record(**town.head, labelling=forged))
     [says] = compared(town, labels).differences
     assert "is not signed by this key" in says
 
