@@ -25,7 +25,11 @@ from registry.records.seed import PAGES_FOR, REVEAL_AFTER, verify_reveal
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer, load_edge
 from registry.usecases.search import answer_search
-from registry.usecases.search.answer_search import Continuation, Searcher
+from registry.usecases.search.answer_search import (
+    Continuation,
+    ResolvedQuery,
+    Searcher,
+)
 from registry.usecases.search.record_rankings import RankingRecorder
 from registry.usecases.search.search_query import SearchQuery
 from registry.usecases.search.todays_seed import SeedReader
@@ -85,7 +89,7 @@ async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> N
     async def ask() -> None:
         while not over.is_set():
             with suppress(Unavailable):
-                await searcher.search(BREAD, None, Filters())
+                await searcher.search(ResolvedQuery(query=BREAD))
             await asyncio.sleep(0)
 
     running = [
@@ -144,7 +148,7 @@ async def test_no_page_is_asked_for_when_its_secret_is_due_to_be_revealed(
     for late in (PAGES_FOR, timedelta(days=9)):
         scene.clock.now = midnight + late
         with pytest.raises(Refused, match="pages_ended"):
-            await searcher.search(BREAD, None, Filters(), page)
+            await searcher.search(ResolvedQuery(query=BREAD), page)
 
 
 async def test_policy_that_is_not_in_the_log_ranks_nothing(

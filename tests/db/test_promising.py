@@ -10,7 +10,7 @@ from registry.identity.keys.private_keys import public_key_of
 from registry.records.promise import verify_promise
 from registry.usecases.log.erase import erase_ranking
 from registry.usecases.log.promiser import STANDSTILL, Promiser
-from registry.usecases.search.answer_search import Searcher
+from registry.usecases.search.answer_search import ResolvedQuery, Searcher
 from registry.usecases.search.receipts import record_id_of
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
@@ -104,7 +104,7 @@ async def test_neither_answers_nor_readiness_are_given(
         ids=scene.ids,
     )
     with pytest.raises(Unavailable, match="log_stands_still"):
-        await searcher.search(nothing, None, nothing)
+        await searcher.search(ResolvedQuery(query=nothing))
     with pytest.raises(Unavailable, match="log_stands_still"):
         await searcher.is_ready()
 

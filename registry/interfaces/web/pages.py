@@ -150,7 +150,7 @@ async def show_policy(services: Injected) -> Response[str]:
     """Show what /v1/policy tells machines."""
     policy = services.searcher.follower.policy
     factors = [
-        {"title": TITLES[name], "weight": weight / 100, **WEIGHED[name]._asdict()}
+        {"title": TITLES[name], "weight": weight / 100, "own": WEIGHED[name]}
         for name, weight in zip(TITLES, policy.weights, strict=True)
     ]
     constants = [

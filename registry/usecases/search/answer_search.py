@@ -5,7 +5,7 @@ then is the answer handed out. Whatever fails before the commit leaves no answer
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 
@@ -59,6 +59,20 @@ class Continuation(msgspec.Struct, frozen=True, array_like=True):
     at: datetime
     after: PageStart
     rank: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedQuery:
+    """A query and what it means here.
+
+    cell: geohash of the user's surroundings, or None. filters: those of the query, as
+    they go on record. operator: for whom the ranking is counted; None: anonymous.
+    """
+
+    query: SearchQuery
+    cell: str | None = None
+    filters: Filters = field(default_factory=Filters)
+    operator: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,47 +142,29 @@ class Searcher:
         )
 
     async def search(
-        self,
-        query: SearchQuery,
-        cell: str | None,
-        filters: Filters,
-        continuation: Continuation | None = None,
-        operator: str | None = None,
+        self, resolved: ResolvedQuery, continuation: Continuation | None = None
     ) -> Answer:
         """Rank, put on record and answer.
 
-        cell: geohash of the user's surroundings, or None. filters: those of the query,
-        resolved. operator: for whom the ranking is counted; None: anonymous.
         Raises: Unavailable (starting, or a stalled log); Refused (ties' secret is due).
         """
-        with self._threads.serving(operator):
-            return await self._search(query, cell, filters, continuation, operator)
+        with self._threads.serving(resolved.operator):
+            return await self._search(resolved, continuation)
 
     async def _search(
-        self,
-        query: SearchQuery,
-        cell: str | None,
-        filters: Filters,
-        continuation: Continuation | None,
-        operator: str | None,
+        self, resolved: ResolvedQuery, continuation: Continuation | None
     ) -> Answer:
         self.promiser.verify_log_moves()
-        now = self._ids.clock()
+        query, cell, now = resolved.query, resolved.cell, self._ids.clock()
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at, now)
-        request = digest_request(query.q, cell, filters.given(), page.at)
+        request = digest_request(query.q, cell, resolved.filters.given(), page.at)
         tie_seed = make_seed(seed.secret, request, page.nonce)
-        ranked, facets, near = await self._rank(
-            query, cell, filters, page, tie_seed, operator=operator
-        )
+        ranked, facets, near = await self._rank(resolved, page, tie_seed)
         summaries = await self._entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
-            *(query, cell, filters, page, ranked),
-            at=now,
-            seed_index=seed.leaf_index,
-            tie_seed=tie_seed,
-            operator=operator,
+            *(resolved, page, ranked), at=now, seed=seed, tie_seed=tie_seed
         )
         return Answer(
             record=record,
@@ -187,16 +183,14 @@ class Searcher:
             continuation=_next_page(page, ranked),
         )
 
-    async def count(
-        self, query: SearchQuery, cell: str | None, filters: Filters
-    ) -> tuple[int, Facets]:
+    async def count(self, resolved: ResolvedQuery) -> tuple[int, Facets]:
         """Count the eligible sites and their values. No site is disclosed, so nothing is recorded.
 
         Raises: Unavailable if the registry is starting.
         """
         page = self._first_page("", self._ids.clock())
         seed = await self._seed_of(page.at, page.at)
-        ranked, facets, _ = await self._rank(query, cell, filters, page, seed.secret)
+        ranked, facets, _ = await self._rank(resolved, page, seed.secret)
         return ranked.eligible, facets
 
     async def _brief(
@@ -228,22 +222,17 @@ class Searcher:
         return seed
 
     async def _rank(
-        self,
-        query: SearchQuery,
-        cell: str | None,
-        filters: Filters,
-        page: Continuation,
-        tie_seed: bytes,
-        *,
-        operator: str | None = None,
+        self, resolved: ResolvedQuery, page: Continuation, tie_seed: bytes
     ) -> tuple[Ranked, Facets, tuple[NearCategory, ...]]:
         """Rank off the event loop where the size of the index is felt."""
         index, encoder = self.follower.index, self.follower.encoder
-        policy = self.follower.policy
+        policy, query = self.follower.policy, resolved.query
 
         def rank() -> tuple[Ranked, Facets, tuple[NearCategory, ...]]:
             prepared = prepare_query(
-                query.q, encoder, policy, cell=cell, filters=filters
+                *(query.q, encoder, policy),
+                cell=resolved.cell,
+                filters=resolved.filters,
             )
             ranked = search(
                 index,
@@ -261,44 +250,41 @@ class Searcher:
 
         cost = len(index) * (FACETS_COST if query.facets else 1)
         is_short = cost < SMALL_INDEX[is_compiled()]
-        return await self._threads.run(rank, operator, is_short=is_short)
+        return await self._threads.run(rank, resolved.operator, is_short=is_short)
 
     async def _record(
         self,
-        query: SearchQuery,
-        cell: str | None,
-        filters: Filters,
+        resolved: ResolvedQuery,
         page: Continuation,
         ranked: Ranked,
         *,
         at: datetime,
-        seed_index: int,
+        seed: CommittedSeed,
         tie_seed: bytes,
-        operator: str | None,
     ) -> tuple[Record, int | None]:
         """Return the durable record, and the number an operator's count gave it."""
         ranking = put_on_record(
             RankedAnswer(
                 record_id=self._ids.ulid(),
                 at=at,
-                operator=operator,
+                operator=resolved.operator,
                 policy=self.follower.policy.digest,
                 snapshot=ranked.generation,
-                seed_index=seed_index,
+                seed_index=seed.leaf_index,
                 # An estimate may be below what it is an estimate of.
                 eligible=max(ranked.eligible, len(ranked.sites)),
                 sample=ranked.eligible_sample,
                 scores=_scores(ranked),
                 tie_seed=tie_seed,
-                query=query.q,
-                cell=cell,
-                filters=filters.given(),
+                query=resolved.query.q,
+                cell=resolved.cell,
+                filters=resolved.filters.given(),
                 request=AnswerRequest(page.request_id, page.nonce, page.at, page.after),
                 terms=ranked.term_weights,
             ),
             self._ids.random_bytes,
         )
-        recorder = self._counting if operator else self._recorder
+        recorder = self._counting if resolved.operator else self._recorder
         number = await recorder.record(ranking)
         record = ranking.record if number is None else ranking.counted(number)
         return record, number

@@ -45,7 +45,7 @@ async def verify_owner(
     if claims.host != host:
         raise Refused(REFRESH_OF_ANOTHER_HOST, pointer="/sub")
     verify_claims(claims, audience=audience, now=now)
-    site = await _find_site(connection, host)
+    site = await find_registered(connection, host)
     known = await sites.keys_of(connection, site.site_id)
     verify_jws(jws, find_trusted_key(jws.kid, known))
     return site, claims
@@ -78,7 +78,8 @@ def find_trusted_key(kid: str, known: Sequence[StoredKey]) -> PublicKey:
     )
 
 
-async def _find_site(connection: Connection, host: Host) -> SiteEntry:
+async def find_registered(connection: Connection, host: Host) -> SiteEntry:
+    """Raises: NotFound, Gone."""
     site = await sites.find_site(connection, host.name)
     if site is None:
         raise NotFound(SITE_UNKNOWN, pointer="host")

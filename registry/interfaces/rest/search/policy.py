@@ -20,6 +20,8 @@ from registry.interfaces.rest.search.policy_text import (
     RULES,
     STATEMENTS,
     WEIGHED,
+    Exclusion,
+    Rule,
 )
 from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.ranking.explain import FACTOR_NAMES
@@ -45,20 +47,6 @@ class ConstantView(WireModel):
     reason: str
 
 
-class ExclusionView(WireModel):
-    """A fact that is no input of ranking, and the means that keep it out."""
-
-    what: str
-    enforced: str
-
-
-class RuleView(WireModel):
-    """An attempt to be ranked higher, and why it brings nothing."""
-
-    attempt: str
-    answer: str
-
-
 class PolicyView(WireModel):
     """weights: basis points, and origin where they are from. constants: each with its reason.
 
@@ -75,8 +63,8 @@ class PolicyView(WireModel):
     origin: str
     factors: tuple[FactorView, ...]
     statements: dict[str, str]
-    exclusions: tuple[ExclusionView, ...]
-    rules: tuple[RuleView, ...]
+    exclusions: tuple[Exclusion, ...]
+    rules: tuple[Rule, ...]
     constants: tuple[ConstantView, ...]
 
 
@@ -138,12 +126,12 @@ async def get_policy(services: Injected) -> PolicyView:
         weights=weights,
         origin=ORIGIN,
         factors=tuple(
-            FactorView(name=name, weight=weight, **WEIGHED[name]._asdict())
+            FactorView.of(WEIGHED[name], name=name, weight=weight)
             for name, weight in weights.items()
         ),
-        statements=dict(STATEMENTS),
-        exclusions=tuple(ExclusionView(**row._asdict()) for row in EXCLUSIONS),
-        rules=tuple(RuleView(**row._asdict()) for row in RULES),
+        statements=STATEMENTS,
+        exclusions=EXCLUSIONS,
+        rules=RULES,
         constants=tuple(
             ConstantView(name=name, value=getattr(policy, name), reason=reason)
             for name, reason in policy.reasons.items()

@@ -4,36 +4,42 @@ What is weighed and why so much, what is left out and what sees to that, how tie
 drawn, what manipulation meets. The words stand in policy_text.toml.
 """
 
-import tomllib
-from collections.abc import Mapping
 from importlib.resources import files
-from typing import NamedTuple
+
+import msgspec
 
 
-class Weighed(NamedTuple):
+class Weighed(msgspec.Struct, frozen=True):
     """meaning: of a factor. reason: why it weighs as much as it does."""
 
     meaning: str
     reason: str
 
 
-class Exclusion(NamedTuple):
-    """A fact, what, that is no input; enforced: the means that keep it out."""
+class Exclusion(msgspec.Struct, frozen=True):
+    """A fact that is no input of ranking, and the means that keep it out."""
 
     what: str
     enforced: str
 
 
-class Rule(NamedTuple):
-    """attempt: to be ranked higher than one is worth. answer: why it brings nothing."""
+class Rule(msgspec.Struct, frozen=True):
+    """An attempt to be ranked higher, and why it brings nothing."""
 
     attempt: str
     answer: str
 
 
-_TEXT = tomllib.loads(files(__package__).joinpath("policy_text.toml").read_text())
-WEIGHED = {name: Weighed(**row) for name, row in _TEXT["weighed"].items()}
-ORIGIN: str = _TEXT["origin"]
-EXCLUSIONS = tuple(Exclusion(**row) for row in _TEXT["exclusions"])
-RULES = tuple(Rule(**row) for row in _TEXT["rules"])
-STATEMENTS: Mapping[str, str] = _TEXT["statements"]
+class _PolicyText(msgspec.Struct, frozen=True):
+    weighed: dict[str, Weighed]
+    origin: str
+    exclusions: tuple[Exclusion, ...]
+    rules: tuple[Rule, ...]
+    statements: dict[str, str]
+
+
+_TEXT = msgspec.toml.decode(
+    files(__package__).joinpath("policy_text.toml").read_bytes(), type=_PolicyText
+)
+WEIGHED, ORIGIN, STATEMENTS = _TEXT.weighed, _TEXT.origin, _TEXT.statements
+EXCLUSIONS, RULES = _TEXT.exclusions, _TEXT.rules

@@ -36,7 +36,7 @@ from registry.interfaces.rest.search.search_answer import (
 from registry.observability import SEARCH_SECONDS, SEARCHES
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.place import Place, Point, cell_of
-from registry.usecases.search.answer_search import Continuation
+from registry.usecases.search.answer_search import Continuation, ResolvedQuery
 from registry.usecases.search.receipts import make_receipt
 from registry.usecases.search.result import MEMBERS
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
@@ -121,44 +121,44 @@ async def _answer(
     operator: str | None,
     view: Callable[..., View],
 ) -> View:
-    place, cell, filters = _resolve(services, query)
-    purpose = _purpose(query, cell, filters, services.searcher.follower.policy.digest)
+    place, resolved = _resolve(services, query, operator)
+    purpose = _purpose(resolved, services.searcher.follower.policy.digest)
     continuation = (
         open_place(services, purpose, query.cursor, Continuation)
         if query.cursor
         else None
     )
     with SEARCH_SECONDS.time():
-        answer = await services.searcher.search(
-            query, cell, filters, continuation, operator
-        )
+        answer = await services.searcher.search(resolved, continuation)
     SEARCHES.inc()
     following = answer.continuation
     return view(
         answer,
         receipt=make_receipt(services.web_key, answer.record.id),
-        place=_view_place(place, cell),
+        place=_view_place(place, resolved.cell),
         next_cursor=seal_place(services, purpose, following) if following else None,
     )
 
 
 async def count_matches(services: Services, query: SearchQuery) -> tuple[int, Facets]:
     """Count the eligible sites, and their values by facet. Raises: Refused, Unavailable."""
-    _, cell, filters = _resolve(services, query)
-    return await services.searcher.count(query, cell, filters)
+    _, resolved = _resolve(services, query)
+    return await services.searcher.count(resolved)
 
 
 def _resolve(
-    services: Services, query: SearchQuery
-) -> tuple[Place | None, str | None, Filters]:
-    """Return the named city, the cell, and the filters as they go on record."""
+    services: Services, query: SearchQuery, operator: str | None = None
+) -> tuple[Place | None, ResolvedQuery]:
+    """Return the named city, and the query with its cell and filters. Raises: Refused."""
     for name in ("q", "city", "nonce"):
         _verify_text(query, name)
     verify_filters(query)
     place, cell = _locate(services.gazetteer, query)
     verify_radius(query, cell)
     filters = resolve_filters(query, services.gazetteer, with_country=place is None)
-    return place, cell, filters
+    return place, ResolvedQuery(
+        query=query, cell=cell, filters=filters, operator=operator
+    )
 
 
 def verify_radius(filters: Filters, cell: str | None) -> None:
@@ -223,12 +223,10 @@ def _locate(
     return place, cell_of(place.point)
 
 
-def _purpose(
-    query: SearchQuery, cell: str | None, filters: Filters, policy: str
-) -> str:
+def _purpose(resolved: ResolvedQuery, policy: str) -> str:
     """Return what binds a cursor to its own request, under its own policy."""
-    values = {name: getattr(filters, name) for name in FILTER_NAMES}
-    request = msgspec.json.encode([query.q, cell, values, policy])
+    values = {name: getattr(resolved.filters, name) for name in FILTER_NAMES}
+    request = msgspec.json.encode([resolved.query.q, resolved.cell, values, policy])
     return f"search {hashlib.sha256(request).hexdigest()}"
 
 

@@ -11,7 +11,7 @@ from registry.db.engine.engines import Connection
 from registry.db.frontier import tasks
 from registry.db.sites import documents, probes
 from registry.db.sites import listed_sites as sites
-from registry.errors import Gone, NotFound, Refused
+from registry.errors import NotFound, Refused
 from registry.formats.writing.forms import FORMS_TEXT, Form, write_as
 from registry.interfaces.http import refusals
 from registry.interfaces.http.problems import problems
@@ -23,7 +23,8 @@ from registry.interfaces.rest.wire_model import WireModel, outcome_to_second
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host, parse_host
 from registry.sites.summary import summary_of
-from registry.usecases.refusals import SITE_UNKNOWN, SITE_WITHDRAWN
+from registry.usecases.refusals import SITE_UNKNOWN
+from registry.usecases.sites import owner_statement
 from registry.usecases.sites.place_notes import read_place_notes
 
 QUALITY_WINDOW = timedelta(days=30)
@@ -226,9 +227,4 @@ async def find_registered(
 ) -> SiteEntry:
     """Raises: NotFound, Gone."""
     host = parse_site_host(text, test_hosts=test_hosts)
-    entry = await sites.find_site(connection, host.name)
-    if entry is None:
-        raise NotFound(SITE_UNKNOWN, pointer="host")
-    if entry.status == "withdrawn":
-        raise Gone(SITE_WITHDRAWN, pointer="host")
-    return entry
+    return await owner_statement.find_registered(connection, host)
