@@ -10,6 +10,7 @@ from datetime import datetime
 
 from registry.db import moderation
 from registry.db.engine.engines import Connection
+from registry.db.log import entries as log
 from registry.db.sites import listed_sites as sites
 from registry.db.sites import notices
 from registry.errors import Conflict, NotFound
@@ -19,7 +20,6 @@ from registry.sites.entry import Moderated, SiteEntry
 from registry.sites.identifier import format_site_id
 from registry.sites.lookalikes import find_lookalikes
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import MODERATION_POINTLESS, SITE_UNKNOWN
 from registry.usecases.sites.notices import make_notice
 
@@ -73,7 +73,7 @@ async def moderate(
         act=act,
         reason=reason,
     )
-    await accept_record(connection, record, now)
+    await log.accept(connection, record, now)
     after = await _take_effect(connection, entry, act, now)
     notice = make_notice("moderated", f"{_EFFECT[act]} Reason: {reason}.")
     await notices.save_notices(connection, entry.site_id, [notice], now)

@@ -7,7 +7,6 @@ from typing import Any
 
 from registry.db import operators
 from registry.db.engine.engines import Connection
-from registry.db.log.entries import AcceptedRecord
 from registry.db.log.rankings import RankingRow, row_of
 from registry.identity.keys.private_keys import generate_private_key, public_key_of
 from registry.ranking.policy import DEFAULT_POLICY
@@ -24,7 +23,6 @@ from registry.records.ranking_record import RankingFields, ranking_record
 from registry.records.record import ANONYMOUS, Record
 from registry.sites.identifier import format_site_id, parse_site_id
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accepted
 from tests.unit.records.former_packing import pack_opening
 
 DIGESTS = 8
@@ -47,8 +45,8 @@ class MadeRanking:
     operator: str | None = None
 
     @property
-    def record(self) -> AcceptedRecord:
-        return accepted(ranking_record(self.fields), self.fields.at)
+    def record(self) -> Record:
+        return ranking_record(self.fields)
 
     @property
     def on_record(self) -> AnswerOnRecord:
@@ -59,7 +57,7 @@ class MadeRanking:
         }
         return AnswerOnRecord(
             fields=self.fields,
-            record=ranking_record(self.fields),
+            record=self.record,
             operator=self.operator,
             columns=self.columns,
             openings=[packed.get(name) for name in DISCLOSED],

@@ -150,7 +150,7 @@ async def play(scene: Scene) -> None:
             await writer.write([ranking.row])
             scene.clock.advance(minutes=44, seconds=7.25)
             if number % 3 == 1:
-                receipt = make_receipt(WEB_KEY, ranking.record.record_id)
+                receipt = make_receipt(WEB_KEY, ranking.record.id)
                 choice = None if number % 2 else format_site_id(ids[number % 4 == 0])
                 await select(scene, receipt, choice)
     await scene.sql(

@@ -132,7 +132,7 @@ async def test_two_processes_at_once_count_without_gap_or_double_in_order(
         for name in names
         for stored_row in await stored(scene, name)
     }
-    assert [members[ranking.record.record_id] for ranking in query] == list(given)
+    assert [members[ranking.record.id] for ranking in query] == list(given)
 
 
 async def test_auditors_are_content_with_the_numbers(

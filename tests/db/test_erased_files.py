@@ -88,7 +88,7 @@ def contents(folder: Path, database: str) -> bytes:
 def left(rankings: list[MadeRanking], stored: bytes) -> list[str]:
     """The rankings of which a salt or the query is in a file."""
     return [
-        ranking.record.record_id
+        ranking.record.id
         for ranking in rankings
         if any(salt in stored for salt in salts_of(ranking))
         or any(
@@ -109,7 +109,7 @@ async def test_single_erasures_leave_nothing_in_any_file(
     stored = await files(owner)
     assert len(left(mine, stored)) == ERASED, "the control"
     for ranking in mine:
-        await erase(scene, eraser, ranking.record.record_id)
+        await erase(scene, eraser, ranking.record.id)
         await clear_pages(eraser)
     assert await scene.sql("SELECT * FROM audit.erased_page") == []
     stored = await files(owner, written_out=False)
@@ -117,7 +117,7 @@ async def test_single_erasures_leave_nothing_in_any_file(
     others = [ranking for ranking in rankings if ranking not in mine]
     assert len(left(others[:9], stored)) == 9
     for ranking in others:
-        assert await openings(scene, ranking.record.record_id)
+        assert await openings(scene, ranking.record.id)
 
 
 async def test_vacuum_alone_would_leave_some(
@@ -129,7 +129,7 @@ async def test_vacuum_alone_would_leave_some(
     await sequence(scene, engines)
     mine = dice.sample(rankings, ERASED)
     for ranking in mine:
-        await erase(scene, eraser, ranking.record.record_id)
+        await erase(scene, eraser, ranking.record.id)
     async with reading(eraser).connect() as connection:
         await connection.execute(text("VACUUM audit.ranking"))
         await connection.invalidate()
@@ -162,16 +162,16 @@ async def test_a_choice_leaves_nothing(
     rankings = await record(scene, random.Random(5), 9)
     await sequence(scene, engines)
     for ranking in rankings:
-        receipt = make_receipt(KEY, ranking.record.record_id)
+        receipt = make_receipt(KEY, ranking.record.id)
         await select(scene, receipt, ranking.order[0], "booked")
     await sequence(scene, engines)
     rows = await scene.sql("SELECT ranking_id, choice FROM audit.selection")
     by_ranking = {row.ranking_id: row.choice for row in rows}
-    ids = [uuid_of(ranking.record.record_id) for ranking in rankings]
+    ids = [uuid_of(ranking.record.id) for ranking in rankings]
     salts = [by_ranking[ranking_id][1:17] for ranking_id in ids]
     erased = (8, 0, 4)
     for number in erased:
-        await erase(scene, eraser, rankings[number].record.record_id)
+        await erase(scene, eraser, rankings[number].record.id)
         await clear_pages(eraser)
     stored = await files(owner)
     assert [n for n in erased if salts[n] in stored] == []
@@ -188,7 +188,7 @@ async def test_what_a_report_still_sees_waits_for_its_end(
             text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         )
         await reader.execute(text("SELECT count(*) FROM audit.ranking"))
-        await erase(scene, eraser, rankings[9].record.record_id)
+        await erase(scene, eraser, rankings[9].record.id)
         assert await clear_pages(eraser) == 0
         await reader.rollback()
     assert await clear_pages(eraser) == 1
@@ -217,7 +217,7 @@ async def test_archives_that_open_what_is_erased_since_are_listed(
 
     assert await outdated() == []
     scene.clock.advance(hours=2)
-    await erase(scene, eraser, mine.record.record_id)
+    await erase(scene, eraser, mine.record.id)
     assert await outdated() == ["of it"]
     async with auditor.begin() as connection:
         later = scene.clock() + timedelta(minutes=2)
@@ -242,7 +242,7 @@ async def test_pages_that_wait_do_not_hold_back_others(
     for _ in range(3):
         await scene.sql(f"{note} {part.replace(' FROM', ', 0 FROM')}")
     await scene.sql(f"DELETE FROM audit.ranking WHERE {first}")
-    await erase(scene, eraser, rankings[-1].record.record_id)
+    await erase(scene, eraser, rankings[-1].record.id)
     assert await clear_pages(eraser) == 0
     assert await clear_pages(eraser) == 1
     assert left(rankings[-1:], await files(owner)) == []

@@ -148,13 +148,13 @@ async def test_no_table_holds_the_salts_or_the_query_any_more(
     await sequence(scene, engines)
     before = await everything(scene)
     assert any(salt in before for salt in salts_of(mine)), "the control"
-    await erase(scene, eraser, mine.record.record_id)
+    await erase(scene, eraser, mine.record.id)
     after = await everything(scene)
     assert not any(salt in after for salt in salts_of(mine))
     assert any(salt in after for salt in salts_of(other))
-    assert await openings(scene, mine.record.record_id) == {}
-    assert len(await openings(scene, other.record.record_id)) == 4
-    await erase(scene, eraser, other.record.record_id)
+    assert await openings(scene, mine.record.id) == {}
+    assert len(await openings(scene, other.record.id)) == 4
+    await erase(scene, eraser, other.record.id)
     left = await everything(scene)
     assert not any(salt in left for salt in salts_of(other))
     assert QUERY.encode() not in left
@@ -178,7 +178,7 @@ async def test_erasure_is_on_record_with_index_and_digests(
     await record(scene)
     [mine] = await record(scene)
     await sequence(scene, engines)
-    erased = await erase(scene, eraser, mine.record.record_id)
+    erased = await erase(scene, eraser, mine.record.id)
     stored_bytes = parse_record(
         (await logged_record(scene, erased.record_id)).record.body
     )
@@ -199,12 +199,12 @@ async def test_to_erase_again_changes_nothing(
 ) -> None:
     [mine] = await record(scene)
     await sequence(scene, engines)
-    first = await erase(scene, eraser, mine.record.record_id)
+    first = await erase(scene, eraser, mine.record.id)
     before = await scene.rows()
-    assert await erase(scene, eraser, mine.record.record_id) == first
+    assert await erase(scene, eraser, mine.record.id) == first
     assert await scene.rows() == before
     await sequence(scene, engines)
-    assert await erase(scene, eraser, mine.record.record_id) == first
+    assert await erase(scene, eraser, mine.record.id) == first
 
 
 async def test_of_many_at_once_one_erases(
@@ -213,7 +213,7 @@ async def test_of_many_at_once_one_erases(
     [mine] = await record(scene)
     await sequence(scene, engines)
     erased = await asyncio.gather(
-        *(erase(scene, eraser, mine.record.record_id) for _ in range(4))
+        *(erase(scene, eraser, mine.record.id) for _ in range(4))
     )
     assert len({ranking.record_id for ranking in erased}) == 1
     counted = await scene.sql("SELECT count(*) FROM audit.pending WHERE kind = 'erase'")
@@ -225,13 +225,13 @@ async def test_a_record_without_a_place_in_the_log_has_to_wait(
 ) -> None:
     [mine] = await record(scene)
     with pytest.raises(Conflict, match="record_pending") as refused:
-        await erase(scene, eraser, mine.record.record_id)
+        await erase(scene, eraser, mine.record.id)
     assert refused.value.retry_after_s == 1
-    assert len(await openings(scene, mine.record.record_id)) == 4
+    assert len(await openings(scene, mine.record.id)) == 4
     with pytest.raises(NotFound, match="ranking_unknown"):
         await erase(scene, eraser, scene.ids.ulid())
     await sequence(scene, engines)
-    erased = await erase(scene, eraser, mine.record.record_id)
+    erased = await erase(scene, eraser, mine.record.id)
     await sequence(scene, engines)
     with pytest.raises(NotFound, match="ranking_unknown"):
         await erase(scene, eraser, erased.record_id)
@@ -245,12 +245,12 @@ async def test_when_the_record_cannot_be_written_nothing_is_erased(
     async with eraser.connect() as connection:
         await erase_ranking(
             connection,
-            mine.record.record_id,
+            mine.record.id,
             promiser=scene.promiser,
             ids=scene.ids,
         )
         await connection.rollback()
-    assert len(await openings(scene, mine.record.record_id)) == 4
+    assert len(await openings(scene, mine.record.id)) == 4
     assert await scene.sql("SELECT * FROM audit.pending") == []
 
 
@@ -258,7 +258,7 @@ async def test_asker_erases_over_http_and_the_proof_holds(
     scene: Scene, engines: dict[Role, Engine], client: httpx.AsyncClient
 ) -> None:
     [mine] = await record(scene)
-    receipt = make_receipt(KEY, mine.record.record_id)
+    receipt = make_receipt(KEY, mine.record.id)
     place = f"/v1/rankings/{receipt}"
     early = await client.post(f"{place}/erase")
     assert (early.status_code, early.json()["code"]) == (409, "record_pending")
@@ -308,10 +308,10 @@ async def test_nobody_else_can_erase(  # noqa: PLR0917 — fixtures
 ) -> None:
     [mine] = await record(scene)
     await sequence(scene, engines)
-    place = change(make_receipt(KEY, mine.record.record_id))
+    place = change(make_receipt(KEY, mine.record.id))
     answer = await client.post(f"/v1/rankings/{place}/erase")
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert len(await openings(scene, mine.record.record_id)) == 4
+    assert len(await openings(scene, mine.record.id)) == 4
 
 
 async def test_the_schedule_erases_what_is_older_and_nothing_else(
@@ -325,13 +325,13 @@ async def test_the_schedule_erases_what_is_older_and_nothing_else(
     clock.advance(days=1, seconds=1)
     assert await erase_expired(eraser, RETENTION, scene.ids) == 3
     for item in old:
-        assert await openings(scene, item.record.record_id) == {}
+        assert await openings(scene, item.record.id) == {}
     for item in young:
-        assert len(await openings(scene, item.record.record_id)) == 4
+        assert len(await openings(scene, item.record.id)) == 4
     assert len(await scene.sql("SELECT record_id FROM audit.pending")) == 1
     [erasure] = await scene.sql("SELECT * FROM audit.erasure")
     assert (erasure.first_index, erasure.last_index) == (0, 2)
-    first = await erase(scene, eraser, old[0].record.record_id)
+    first = await erase(scene, eraser, old[0].record.id)
     stored_bytes = parse_record(first.body)
     assert (
         stored_bytes["index"],
@@ -353,14 +353,14 @@ async def test_the_schedule_goes_on_behind_what_askers_erased_and_other_records(
     result = await record(scene, 5)
     await sequence(scene, engines)
     for index in (0, 1, 3):
-        await erase(scene, eraser, result[index].record.record_id)
+        await erase(scene, eraser, result[index].record.id)
     await sequence(scene, engines)
     result += await record(scene, 1)
     await sequence(scene, engines)
     clock.advance(days=31)
     assert await erase_expired(eraser, RETENTION, scene.ids) == 4
     for ranking in result:
-        assert await openings(scene, ranking.record.record_id) == {}
+        assert await openings(scene, ranking.record.id) == {}
     erasures = await scene.sql(
         "SELECT first_index, last_index FROM audit.erasure WHERE is_scheduled "
         "ORDER BY first_index"
@@ -380,7 +380,7 @@ async def test_retention_of_zero_days_is_for_ever(
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5):
             await Retention(eraser, timedelta(0), scene.ids).run()
-    assert await openings(scene, mine.record.record_id)
+    assert await openings(scene, mine.record.id)
 
 
 async def test_two_schedules_at_once_erase_once(

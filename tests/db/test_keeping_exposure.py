@@ -76,7 +76,7 @@ async def play(scene: Scene) -> list[MadeRanking]:
         writer = await RankingWriter.over(connection)
         await writer.write([ranking.row for ranking in rankings])
     for ranking in rankings[1:]:
-        receipt = make_receipt(KEY, ranking.record.record_id)
+        receipt = make_receipt(KEY, ranking.record.id)
         await select(scene, receipt, ranking.order[2 * (ranking is rankings[1])])
     return rankings
 
@@ -145,7 +145,7 @@ async def test_what_was_erased_before_is_in_no_count(
 ) -> None:
     rankings = await play(scene)
     async with scene.engines[Role.ERASER].begin() as connection:
-        await erase_openings(connection, [rankings[0].record.record_id])
+        await erase_openings(connection, [rankings[0].record.id])
     clock.advance(days=1)
     await keeper.keep(DAY)
     table, counts = parse_table((await table_of(scene)).body), await exact_counts(scene)

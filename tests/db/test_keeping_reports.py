@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.db.engine.advisory_lock import REPORTS_TURN, take_turn
 from registry.db.engine.engines import Engine, Role
+from registry.db.log import entries as log
 from registry.db.reports import kept_reports
 from registry.errors import Conflict
 from registry.identity.keys.public_keys import PublicKey
@@ -24,7 +25,6 @@ from registry.records.record import parse_record, selection_record
 from registry.reporter import do_in_turn
 from registry.reports.render.report_files import FORMAT
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 from registry.usecases.reports.keep_report import Keeper
 from tests.db.filled_log import FilledLog, empty_log
 from tests.db.scene import Clock, Scene
@@ -184,7 +184,7 @@ async def test_a_break_between_storing_and_logging_leaves_neither(
             ranking_id=scene.ids.ulid(),
             sd_digest="A" * 43,
         )
-        await accept_record(connection, other, clock())
+        await log.accept(connection, other, clock())
     unlucky = replace(keeper, ids=ids)
     await do_in_turn(keeper.writer, REPORTS_TURN, unlucky.keep_missing)
     assert await months(scene) == []

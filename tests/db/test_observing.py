@@ -90,7 +90,7 @@ def observed(answer: Answer, ranking: MadeRanking) -> ObservedRanking:
     site = format_site_id(answer.chosen) if (answer.chosen or -1) > 0 else None
     is_reported = answer.chosen != UNREPORTED
     return ObservedRanking(
-        id=ranking.record.record_id,
+        id=ranking.record.id,
         eligible=40,
         returned=tuple(map(format_site_id, answer.order)),
         eligible_sample=tuple(map(format_site_id, answer.sampled or answer.order)),
@@ -114,7 +114,7 @@ async def rankings(scene: Scene) -> list[MadeRanking]:
         for answer, ranking in zip(ANSWERS, rankings, strict=True):
             if answer.chosen != UNREPORTED:
                 selection = StoredSelection(
-                    ranking_id=ranking.record.record_id,
+                    ranking_id=ranking.record.id,
                     record_id=scene.ids.ulid(),
                     site_id=answer.chosen,
                     choice="",
@@ -127,7 +127,7 @@ async def rankings(scene: Scene) -> list[MadeRanking]:
             emptied = ", ".join(f"{name} = NULL" for name in ERASED)
             await scene.sql(
                 f"UPDATE audit.ranking SET {emptied} WHERE record_id = :id",
-                id=uuid_of(ranking.record.record_id),
+                id=uuid_of(ranking.record.id),
             )
     return rankings
 

@@ -86,12 +86,12 @@ async def test_what_is_there_is_taken_up(
     eraser = engines[Role.ERASER]
     mine, other = await record(scene, 2)
     await sequence(scene, engines)
-    receipt = make_receipt(KEY, mine.record.record_id)
+    receipt = make_receipt(KEY, mine.record.id)
     await select(scene, receipt, mine.order[0], "booked")
     await sequence(scene, engines)
     stored = await scene.sql(STORED)
     entries = await scene.sql("SELECT * FROM audit.entry ORDER BY leaf_index")
-    await erase(scene, eraser, other.record.record_id)
+    await erase(scene, eraser, other.record.id)
     async with owner.connect() as connection:
         await connection.run_sync(_downgrade)
         await connection.commit()
@@ -99,18 +99,16 @@ async def test_what_is_there_is_taken_up(
     assert len(set(stored) & set(await scene.sql(STORED))) == 1, "the other is erased"
     left = await scene.sql("SELECT * FROM audit.entry ORDER BY leaf_index")
     assert left == entries
-    assert await part_of(scene, mine.record.record_id) == await part_of(
-        scene, other.record.record_id
-    )
+    assert await part_of(scene, mine.record.id) == await part_of(scene, other.record.id)
     assert await clear_pages(eraser) == 1, "its page was noted before"
     [new] = await record(scene)
     await sequence(scene, engines)
-    await erase(scene, eraser, new.record.record_id)
-    await erase(scene, eraser, mine.record.record_id)
-    assert await openings(scene, mine.record.record_id) == {}
+    await erase(scene, eraser, new.record.id)
+    await erase(scene, eraser, mine.record.id)
+    assert await openings(scene, mine.record.id) == {}
     assert await clear_pages(eraser) > 1
     for role in (Role.API, Role.AUDITOR, Role.ERASER, Role.PUBLISHER):
-        part = await part_of(scene, mine.record.record_id)
+        part = await part_of(scene, mine.record.id)
         with pytest.raises(DBAPIError, match="permission denied"):
             async with engines[role].connect() as connection:
                 await connection.execute(text(f"SELECT * FROM {part}"))
@@ -123,14 +121,14 @@ async def test_what_came_before_its_month_moves_there(
     [early] = await record(scene)
     clock.now = datetime(2033, 6, 2, tzinfo=UTC)
     [later] = await record(scene)
-    assert await part_of(scene, early.record.record_id) == "audit.ranking_other"
+    assert await part_of(scene, early.record.id) == "audit.ranking_other"
     clock.now = datetime(2033, 3, 31, tzinfo=UTC)
     for _ in range(2):
         async with engines[Role.PUBLISHER].begin() as connection:
             await partitions.add_partitions(connection, clock())
-    assert await part_of(scene, early.record.record_id) == "audit.ranking_2033_05"
-    assert await part_of(scene, later.record.record_id) == "audit.ranking_other"
-    assert len(await openings(scene, early.record.record_id)) == 4
+    assert await part_of(scene, early.record.id) == "audit.ranking_2033_05"
+    assert await part_of(scene, later.record.id) == "audit.ranking_other"
+    assert len(await openings(scene, early.record.id)) == 4
 
 
 @pytest.mark.parametrize(
@@ -164,7 +162,7 @@ class Month:
 
     async def fill(self) -> None:
         self.rankings = await record(self.scene, PART + 20)
-        receipt = make_receipt(KEY, self.rankings[0].record.record_id)
+        receipt = make_receipt(KEY, self.rankings[0].record.id)
         await sequence(self.scene, self.engines)
         await select(self.scene, receipt, self.rankings[0].order[0], "booked")
         await sequence(self.scene, self.engines)
@@ -306,7 +304,7 @@ async def test_what_stands_in_the_files_is_served_and_proven_from_there(
     month: Month,
 ) -> None:
     filed = await _close(month)
-    scene, record_id = month.scene, month.rankings[7].record.record_id
+    scene, record_id = month.scene, month.rankings[7].record.id
     async with month.client(ServedLog(scene.api)) as client:
         before = (await client.get(f"/v1/rankings/{record_id}")).json()
     trimmed = await month.trim(filed)

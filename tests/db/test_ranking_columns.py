@@ -11,17 +11,17 @@ from sqlalchemy.engine import URL
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log import entries as log
-from registry.db.log.entries import AcceptedRecord
 from registry.db.log.rankings import RankingWriter, erase_openings, openings_of
 from registry.db.schema.column_types import uuid_of
 from registry.db.schema.migrate import migrate
 from registry.records.packing import PLAIN, pack
 from registry.records.ranked_answer import DISCLOSED
 from registry.records.ranking_columns import DERIVED, RankingColumns
+from registry.records.record import Record
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.usecases.ids import IdSource
 from registry.usecases.log.sequence import Sequencer, load_edge
-from tests.db.rankings import MadeRanking, accepted, make_ranking
+from tests.db.rankings import MadeRanking, make_ranking
 from tests.db.scene import Clock
 from tests.db.test_sequencing import SIGNER
 from tests.unit.records.version_1 import ranking_record_1
@@ -94,9 +94,8 @@ def rankings(clock: Clock) -> list[MadeRanking]:
     return built
 
 
-def former_record(ranking: MadeRanking) -> AcceptedRecord:
-    record = ranking_record_1(ranking.fields, ranking.order, ranking.count)
-    return accepted(record, ranking.fields.at)
+def former_record(ranking: MadeRanking) -> Record:
+    return ranking_record_1(ranking.fields, ranking.order, ranking.count)
 
 
 async def insert(engine: Engine, made_ranking: MadeRanking, *, is_plain: bool) -> None:
@@ -107,16 +106,16 @@ async def insert(engine: Engine, made_ranking: MadeRanking, *, is_plain: bool) -
         await connection.execute(
             PENDING,
             {
-                "record_id": uuid_of(record.record_id),
+                "record_id": uuid_of(record.id),
                 "body": bytes([PLAIN]) + record.body if is_plain else pack(record.body),
                 "leaf_hash": record.leaf_hash,
-                "accepted_at": record.accepted_at,
+                "accepted_at": made_ranking.fields.at,
             },
         )
         await connection.execute(
             RANKING,
             {
-                "record_id": uuid_of(record.record_id),
+                "record_id": uuid_of(record.id),
                 "sampled": on_record.columns.sampled,
                 **openings,
             },
@@ -145,14 +144,13 @@ async def test_a_database_of_the_former_head_is_taken_up(former: URL) -> None:
     async with owner.begin() as connection:
         await connection.execute(
             text("UPDATE audit.ranking SET query = NULL WHERE record_id = :id"),
-            {"id": uuid_of(result[2].record.record_id)},
+            {"id": uuid_of(result[2].record.id)},
         )
     await migrate(owner)
     async with owner.connect() as connection:
         rows = (await connection.execute(STORED)).all()
         openings = [
-            await openings_of(connection, ranking.record.record_id)
-            for ranking in result
+            await openings_of(connection, ranking.record.id) for ranking in result
         ]
     expected = [item.columns for item in result]
     expected[2] = expected[2]._replace(query_key=None)
@@ -190,7 +188,7 @@ async def verify_log(
     assert head.root == tree_root([leaf_hash(body) for body in bodies])
     eraser = open_engine(url, Role.ERASER)
     async with eraser.begin() as connection:
-        assert await erase_openings(connection, [result[0].record.record_id])
+        assert await erase_openings(connection, [result[0].record.id])
     await eraser.dispose()
     async with owner.connect() as connection:
         left = await connection.execute(
@@ -198,6 +196,6 @@ async def verify_log(
                 SELECT num_nonnulls({", ".join((*DISCLOSED, *DERIVED))})
                 FROM audit.ranking WHERE record_id = :id
             """),
-            {"id": uuid_of(result[0].record.record_id)},
+            {"id": uuid_of(result[0].record.id)},
         )
         assert left.scalar_one() == 0

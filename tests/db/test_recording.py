@@ -77,7 +77,7 @@ async def test_record_is_durable_with_all_its_parts_when_the_call_returns(
     ranking = make_ranking(scene.ids, [5, 7], eligible=[5, 6, 7])
     async with running(RankingRecorder(writer)) as recorder:
         await recorder.record(ranking.on_record)
-        record_id = ranking.record.record_id
+        record_id = ranking.record.id
         assert (await durable(scene))[record_id] == 1
         (row,) = await scene.sql(
             "SELECT sampled FROM audit.ranking WHERE record_id = :id",
@@ -131,7 +131,7 @@ async def test_concurrent_records_are_all_durable_once_and_in_few_commits(
     async with running(RankingRecorder(writer, batches.append)) as recorder:
         await asyncio.gather(*(recorder.record(ranking.on_record) for ranking in many))
     seen = await durable(scene)
-    assert all(seen[ranking.record.record_id] == 1 for ranking in many)
+    assert all(seen[ranking.record.id] == 1 for ranking in many)
     assert sum(batches) == 600
     assert len(batches) < 20
 
@@ -164,7 +164,7 @@ async def test_killed_connection_loses_no_acknowledged_record(
         while not done.is_set():
             ranking = make_ranking(scene.ids)
             answers = taken if await acknowledged(recorder, ranking) else refused
-            answers.append(ranking.record.record_id)
+            answers.append(ranking.record.id)
             await asyncio.sleep(0)
 
     async with running(RankingRecorder(writer)) as recorder:
@@ -222,7 +222,7 @@ async def test_cancelled_caller_does_not_break_the_batch(
             assert isinstance(outcome, asyncio.CancelledError)
         else:
             assert outcome is None
-            assert seen[item.record.record_id] == 1
+            assert seen[item.record.id] == 1
 
 
 async def test_record_that_the_database_refuses_takes_only_its_batch_down(
@@ -233,7 +233,7 @@ async def test_record_that_the_database_refuses_takes_only_its_batch_down(
         await recorder.record(ranking.on_record)
         assert not await acknowledged(recorder, ranking), "its id is taken"
         await record_until_taken(recorder, scene)
-    assert (await durable(scene))[ranking.record.record_id] == 1
+    assert (await durable(scene))[ranking.record.id] == 1
 
 
 async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None:
@@ -245,7 +245,7 @@ async def test_batch_is_whole_or_not_there(scene: Scene, writer: Engine) -> None
     async with running(recorder):
         assert await asyncio.gather(*calls) == [False, False]
     seen = await durable(scene)
-    assert (seen[good.record.record_id], seen[bad.record.record_id]) == (0, 1)
+    assert (seen[good.record.id], seen[bad.record.id]) == (0, 1)
 
 
 async def taken_already(scene: Scene, writer: Engine) -> MadeRanking:

@@ -76,7 +76,7 @@ async def play(scene: Scene) -> None:
             [ranking.row for ranking in (*query, *empty)]
         )
     for ranking, choice in zip(query, choices, strict=False):
-        receipt = make_receipt(KEY, ranking.record.record_id)
+        receipt = make_receipt(KEY, ranking.record.id)
         await select(scene, receipt, choice)
 
 

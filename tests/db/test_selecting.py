@@ -30,7 +30,7 @@ async def ask(scene: Scene) -> str:
     ranking = make_ranking(scene.ids, [11, 12], eligible=[11, 12, 13])
     async with scene.api.connect() as connection:
         await (await RankingWriter.over(connection)).write([ranking.row])
-    return make_receipt(KEY, ranking.record.record_id)
+    return make_receipt(KEY, ranking.record.id)
 
 
 async def select(

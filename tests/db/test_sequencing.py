@@ -11,8 +11,9 @@ from sqlalchemy.engine import URL
 
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.db.log import entries as log
-from registry.db.log.entries import AcceptedRecord, StoredCheckpoint
+from registry.db.log.entries import StoredCheckpoint
 from registry.records.packing import unpack
+from registry.records.record import Record
 from registry.sites.identifier import ULID_LENGTH, encode_base32
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge
@@ -62,21 +63,18 @@ async def empty_log(scene: Scene) -> None:
         await scene.sql(f"ALTER TABLE audit.{table} ENABLE ALWAYS TRIGGER append_only")
 
 
-def entry(number: int) -> AcceptedRecord:
-    body = b'{"i":%d}' % number
-    return AcceptedRecord(
-        record_id=encode_base32(number, ULID_LENGTH),
+def entry(number: int) -> Record:
+    return Record(
+        id=encode_base32(number, ULID_LENGTH),
         kind="ranking",
-        body=body,
-        leaf_hash=leaf_hash(body),
-        accepted_at=Clock().now,
+        body=b'{"i":%d}' % number,
     )
 
 
 async def accept(scene: Scene, numbers: Sequence[int]) -> None:
     async with scene.api.begin() as connection:
         for number in numbers:
-            await log.accept(connection, entry(number))
+            await log.accept(connection, entry(number), Clock().now)
 
 
 def sequencer(engine: Engine) -> Sequencer:
@@ -244,7 +242,7 @@ async def test_record_of_a_transaction_that_commits_late_is_not_lost(
     scene: Scene, publisher: Engine
 ) -> None:
     async with scene.api.connect() as slow:
-        await log.accept(slow, entry(0))
+        await log.accept(slow, entry(0), Clock().now)
         await accept(scene, [1, 2])
         edge = await step(publisher)
         await slow.commit()

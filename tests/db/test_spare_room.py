@@ -54,7 +54,8 @@ async def test_a_log_that_falls_behind_is_noticed(watch: Watch, owner: Engine) -
     for number in range(4):
         assert await watch.short() is None, number
         async with owner.begin() as connection:
-            await log.accept(connection, make_ranking(IdSource()).record)
+            ranking = make_ranking(IdSource())
+            await log.accept(connection, ranking.record, ranking.fields.at)
     assert await watch.short() == "log"
 
 

@@ -18,7 +18,7 @@ from registry.auditor.follow_log import Findings, Follower
 from registry.auditor.trust import Trust
 from registry.db.engine.engines import Engine, Role
 from registry.db.log import entries as log_table
-from registry.db.log.entries import AcceptedRecord
+from registry.records.record import Record
 from registry.tlog.merkle import leaf_hash
 from registry.usecases.log.sequence import Sequencer, load_edge
 from tests.db.filled_log import SIGNER, FilledLog
@@ -134,14 +134,8 @@ async def filled(
     async with engines[Role.API].begin() as connection:
         for body in bodies:
             members = json.loads(body)
-            record = AcceptedRecord(
-                record_id=members["id"],
-                kind=members["kind"],
-                body=body,
-                leaf_hash=leaf_hash(body),
-                accepted_at=NOON,
-            )
-            await log_table.accept(connection, record)
+            record = Record(id=members["id"], kind=members["kind"], body=body)
+            await log_table.accept(connection, record, NOON)
     publisher = engines[Role.PUBLISHER]
     async with publisher.connect() as connection:
         edge = await load_edge(connection)

@@ -13,10 +13,9 @@ from sqlalchemy.engine import URL
 from registry import keyring
 from registry.db.engine.engines import Engine, Role
 from registry.db.log import entries as log
-from registry.db.log.entries import AcceptedRecord
 from registry.publisher import EXIT_DAMAGED
+from registry.records.record import Record
 from registry.settings import Settings, as_environment
-from registry.tlog.merkle import leaf_hash
 from tests.db.scene import NOON
 from tests.waiting import PATIENCE_S, until
 
@@ -48,7 +47,7 @@ async def test_publisher_refuses_a_log_of_another_name_and_a_damaged_one(
         await connection.execute(text("ALTER TABLE audit.entry DISABLE TRIGGER USER"))
         await connection.execute(text("UPDATE audit.entry SET leaf_hash = sha256('')"))
     async with engines[Role.API].begin() as connection:
-        await log.accept(connection, some_record())
+        await log.accept(connection, some_record(), NOON)
     before = await count(owner, "entry")
     assert "not those of checkpoint" in await refusal_of(settings)
     assert await count(owner, "entry") == before, "nothing was published over it"
@@ -78,12 +77,5 @@ async def count(owner: Engine, table: str) -> int:
         return int(result.scalar_one())
 
 
-def some_record() -> AcceptedRecord:
-    body = b'{"i":1}'
-    return AcceptedRecord(
-        record_id="0" * 26,
-        kind="ranking",
-        body=body,
-        leaf_hash=leaf_hash(body),
-        accepted_at=NOON,
-    )
+def some_record() -> Record:
+    return Record(id="0" * 26, kind="ranking", body=b'{"i":1}')

@@ -6,7 +6,7 @@ exactly one of the two at any instant.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,24 +16,15 @@ from registry.db.engine.engines import Connection, DatabaseError
 from registry.db.engine.prepared import Prepared
 from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import checkpoint, entry, pending, tile_hash
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedRecord:
-    """body: canonical JSON. leaf_hash: 32 bytes, RFC 6962."""
-
-    record_id: str
-    kind: str
-    body: bytes
-    leaf_hash: bytes
-    accepted_at: datetime
+from registry.records.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedRecord:
     """leaf_index: None until the record is sequenced."""
 
-    record: AcceptedRecord
+    record: Record
+    accepted_at: datetime
     leaf_index: int | None
 
 
@@ -58,10 +49,17 @@ class StoredCheckpoint:
     published_at: datetime
 
 
-async def accept(connection: Connection, record: AcceptedRecord) -> None:
+async def accept(connection: Connection, record: Record, at: datetime) -> None:
     """Hand one record to the log, in the transaction of what it records."""
+    row = {
+        "record_id": record.id,
+        "kind": record.kind,
+        "body": record.body,
+        "leaf_hash": record.leaf_hash,
+        "accepted_at": at,
+    }
     # inline: its writers may not read the position that would else be returned.
-    await connection.execute(insert(pending).inline().values(asdict(record)))
+    await connection.execute(insert(pending).inline().values(row))
 
 
 async def find_record(connection: Connection, record_id: str) -> LoggedRecord | None:
@@ -69,9 +67,11 @@ async def find_record(connection: Connection, record_id: str) -> LoggedRecord | 
     for table in (entry, pending, entry):
         query = select(table).where(table.c.record_id == record_id)
         if row := (await connection.execute(query)).one_or_none():
-            record = read_row(AcceptedRecord, row)
-            leaf_index = row.leaf_index if table is entry else None
-            return LoggedRecord(record=record, leaf_index=leaf_index)
+            return LoggedRecord(
+                record=Record(id=row.record_id, kind=row.kind, body=row.body),
+                accepted_at=row.accepted_at,
+                leaf_index=row.leaf_index if table is entry else None,
+            )
     return None
 
 

@@ -9,13 +9,13 @@ from datetime import timedelta
 import structlog
 
 from registry.db.engine.engines import Connection, Engine
+from registry.db.log import entries as log
 from registry.db.log import policies, seeds
 from registry.index.sources import digest_of_page
 from registry.ranking.policy import Policy
 from registry.records import record as records
 from registry.records.seed import REVEAL_AFTER, SECRET_BYTES, commit_secret
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 
 logger = structlog.get_logger()
 
@@ -55,7 +55,7 @@ async def _log_policy(
         now=now,
     )
     if fresh:
-        await accept_record(connection, record, now)
+        await log.accept(connection, record, now)
         logger.info("policy_committed", policy=policy.digest, code=code)
 
 
@@ -69,7 +69,7 @@ async def _commit_secrets(connection: Connection, ids: IdSource) -> None:
             record_id=ids.ulid(), at=now, day=day, commitment=commit_secret(secret)
         )
         if await seeds.save_seed(connection, day, secret, record.id):
-            await accept_record(connection, record, now)
+            await log.accept(connection, record, now)
 
 
 async def _reveal_secrets(connection: Connection, ids: IdSource) -> None:
@@ -81,4 +81,4 @@ async def _reveal_secrets(connection: Connection, ids: IdSource) -> None:
             record_id=ids.ulid(), at=now, day=day, secret=secret
         )
         if await seeds.note_reveal(connection, day, record.id):
-            await accept_record(connection, record, now)
+            await log.accept(connection, record, now)

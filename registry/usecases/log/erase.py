@@ -32,7 +32,6 @@ from registry.records.promise import Promise
 from registry.records.record import parse_record
 from registry.usecases.background import outlasting
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 from registry.usecases.log.log_proofs import MERGE_DELAY_S
 from registry.usecases.log.promiser import Promiser
 from registry.usecases.refusals import (
@@ -218,7 +217,7 @@ async def _erase_one(
         leaf_index=index,
         digests=sorted(map(digest_disclosure, disclosures)),
     )
-    await accept_record(connection, record, now)
+    await log.accept(connection, record, now)
 
 
 async def _erase_range(
@@ -243,7 +242,7 @@ async def _erase_range(
             erased_at=now,
         ),
     )
-    await accept_record(connection, record, now)
+    await log.accept(connection, record, now)
     logger.info("rankings_erased", first=first, last=last, rankings=len(expired))
     return len(expired)
 
@@ -260,6 +259,6 @@ async def _erased_by(
         record_id=erasure.record_id,
         body=record.body,
         leaf_hash=record.leaf_hash,
-        at=record.accepted_at,
-        promise=promiser.promise(record.leaf_hash, record.accepted_at),
+        at=logged.accepted_at,
+        promise=promiser.promise(record.leaf_hash, logged.accepted_at),
     )

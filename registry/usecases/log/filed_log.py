@@ -7,14 +7,15 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import cast
 
-from registry.db.log.entries import AcceptedRecord, LoggedRecord
+from registry.db.log.entries import LoggedRecord
 from registry.errors import Refused
 from registry.records.evidence import BEFORE
-from registry.records.record import format_minute, parse_record
+from registry.records.record import Record, format_minute, parse_record
+from registry.records.record_fields import Kind
 from registry.sites.identifier import ulid_time
 from registry.tlog.checkpoint import parse_checkpoint
-from registry.tlog.merkle import leaf_hash
 from registry.tlog.tiles import (
     TILE_WIDTH,
     Bundle,
@@ -98,11 +99,6 @@ def _minute(entries: Sequence[bytes]) -> str:
 
 def _logged(entry: bytes, index: int, at: datetime) -> LoggedRecord:
     members = parse_record(entry)
-    record = AcceptedRecord(
-        record_id=str(members["id"]),
-        kind=str(members["kind"]),
-        body=entry,
-        leaf_hash=leaf_hash(entry),
-        accepted_at=at,
-    )
-    return LoggedRecord(record=record, leaf_index=index)
+    kind = cast(Kind, members["kind"])
+    record = Record(id=str(members["id"]), kind=kind, body=entry)
+    return LoggedRecord(record=record, accepted_at=at, leaf_index=index)

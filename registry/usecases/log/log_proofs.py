@@ -7,6 +7,7 @@ from registry.db.engine.engines import Connection
 from registry.db.log import leaves
 from registry.db.log.entries import LoggedRecord
 from registry.errors import Conflict, NotFound
+from registry.records.record import Record
 from registry.tlog.edge import ReadRun, edge_runs, rebuild_edge
 from registry.tlog.proof import (
     LogProof,
@@ -55,7 +56,7 @@ class ConsistencyProof:
 class ProvenRecord:
     """inclusion: in the tree of the checkpoint."""
 
-    record: LoggedRecord
+    record: Record
     inclusion: Inclusion
     checkpoint: ServedCheckpoint
 
@@ -92,7 +93,7 @@ async def prove_record(served: ServedLog, logged: LoggedRecord) -> ProvenRecord:
         root_hash=newest.root,
         hashes=prove_inclusion(index, newest.size, read),
     )
-    return ProvenRecord(record=logged, inclusion=inclusion, checkpoint=newest)
+    return ProvenRecord(record=logged.record, inclusion=inclusion, checkpoint=newest)
 
 
 async def prove_leaf(

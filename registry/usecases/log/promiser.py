@@ -16,7 +16,6 @@ from registry.records.promise import Promise, sign_promise
 from registry.records.record import Record
 from registry.usecases.background import follow
 from registry.usecases.ids import Clock
-from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import LOG_STANDS_STILL
 
 PAUSE_S = 0.5
@@ -63,7 +62,7 @@ class Promiser:
         self, connection: Connection, record: Record, at: datetime
     ) -> Promised:
         """Hand it to the log; within the transaction of what it records."""
-        await accept_record(connection, record, at)
+        await log.accept(connection, record, at)
         return Promised(record=record, promise=self.promise(record.leaf_hash, at))
 
     def promise(self, leaf_hash: bytes, at: datetime) -> Promise:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from registry.db import labels
 from registry.db.engine.engines import Connection, Engine
 from registry.db.frontier import tasks
+from registry.db.log import entries as log
 from registry.db.registration import challenges, registrations
 from registry.db.registration.registrations import Registration, RegistrationStatus
 from registry.db.sites import listed_sites as sites
@@ -27,7 +28,6 @@ from registry.sites.entry import SiteEntry
 from registry.sites.identifier import format_site_id
 from registry.sites.site import Site
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import DOCUMENT_MISSING, SITE_NOT_REGISTERED
 from registry.usecases.registration.key_acts import (
     VerifiedStatement,
@@ -212,7 +212,7 @@ class _Decision:
             kid=self._verified.signer.kid,
             jws=self._verified.registration.token,
         )
-        await accept_record(self._connection, record, self._now)
+        await log.accept(self._connection, record, self._now)
         accepted = make_notice(
             "registration_accepted",
             f"act={act} with seq={self._statement.seq}, signed by the key "

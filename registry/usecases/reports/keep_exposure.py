@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.db.engine.engines import Engine
 from registry.db.engine.snapshots import fix_snapshot
+from registry.db.log import entries as log
 from registry.db.reports import exposure_days, kept_reports
 from registry.db.reports.exposure_days import StoredDay
 from registry.identity.statements.detached_jws import EXPOSURE_TYP, sign_detached
@@ -17,7 +18,6 @@ from registry.records.canonical import digest_of
 from registry.records.record import report_record
 from registry.reports.exposure_table import FORM, KEY_BYTES, encode_table, make_table
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 from registry.usecases.reports.calendar_months import midnight
 from registry.usecases.reports.keep_report import SETTLING
 
@@ -86,6 +86,6 @@ class ExposureKeeper:
         async with self.writer.begin() as connection:
             fresh = await exposure_days.save_day(connection, stored, counts.sites)
             if fresh:
-                await accept_record(connection, record, now)
+                await log.accept(connection, record, now)
         logger.info("exposure_kept", day=day.isoformat(), fresh=fresh)
         return fresh

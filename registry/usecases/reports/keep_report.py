@@ -13,6 +13,7 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.db.engine.engines import Engine
+from registry.db.log import entries as log
 from registry.db.reports import kept_reports
 from registry.db.reports.kept_reports import StoredForm
 from registry.errors import Conflict
@@ -24,7 +25,6 @@ from registry.reports.model import FairnessReport
 from registry.reports.render.report_files import FORMAT
 from registry.reports.report_terms import Window
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 from registry.usecases.refusals import MONTH_NOT_OVER
 from registry.usecases.reports.calendar_months import (
     format_month,
@@ -121,5 +121,5 @@ class Keeper:
                 connection, month, record.id, now, forms
             )
             if fresh:
-                await accept_record(connection, record, now)
+                await log.accept(connection, record, now)
         return fresh

@@ -10,6 +10,7 @@ import msgspec
 import structlog
 
 from registry.db.engine.engines import Engine
+from registry.db.log import entries as log
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.index.sources import digest_of_code
@@ -23,7 +24,6 @@ from registry.records.seed import commit_secret
 from registry.reports.invariance import InvarianceResult, digest_swaps
 from registry.usecases.background import in_background
 from registry.usecases.ids import IdSource
-from registry.usecases.log.accept import accept_record
 from registry.usecases.reports.shadow import (
     TrialMaterial,
     cast_shadow,
@@ -84,7 +84,7 @@ class DailyTrials:
         )
         async with self.writer.begin() as connection:
             if await invariance_runs.save_run(connection, run):
-                await accept_record(
+                await log.accept(
                     connection, self._result_record(run, secret), run.finished_at
                 )
         _log_outcome(result)
@@ -110,7 +110,7 @@ class DailyTrials:
         )
         async with self.writer.begin() as connection:
             if await invariance_runs.save_material(connection, day, body):
-                await accept_record(connection, record, now)
+                await log.accept(connection, record, now)
         async with self.auditor.connect() as connection:
             return await invariance_runs.find_material(connection, day) or b""
 

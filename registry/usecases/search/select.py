@@ -61,7 +61,7 @@ async def select_site(
         raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
     now = ids.clock()
     number = await _number_in(connection, record_id, site_id)
-    if now - logged.record.accepted_at > timedelta(days=SELECTABLE_DAYS):
+    if now - logged.accepted_at > timedelta(days=SELECTABLE_DAYS):
         raise Conflict(SELECTION_LATE, pointer="/rankingId")
     choice = {"choice": records.choice_of(site_id, selection.outcome)}
     sealed = seal(choice, ids.random_bytes, len(choice))

@@ -91,8 +91,8 @@ def answer_proof(
         return Response(text, media_type=TEXT, headers=headers)
     view = RecordProofView.of(
         proven.inclusion,
-        id=proven.record.record.record_id,
-        kind=proven.record.record.kind,
+        id=proven.record.id,
+        kind=proven.record.kind,
         checkpoint=proven.checkpoint.note.decode(),
         proof=text.decode(),
     )
@@ -193,9 +193,8 @@ async def get_record(record_id: FromPath[str], services: Injected) -> RecordView
         logged = await find_logged(services.served, connection, _known_form(record_id))
     return RecordView.of(
         logged.record,
-        id=logged.record.record_id,
         leaf_index=await services.served.published(logged.leaf_index),
-        accepted_at=to_minute(logged.record.accepted_at),
+        accepted_at=to_minute(logged.accepted_at),
         record=msgspec.json.decode(logged.record.body),
     )
 

@@ -94,9 +94,8 @@ async def find_ranking(
     may_open = holds_receipt(services.web_key, ranking_id) or record["op"] == operator
     return RankingRecordView.of(
         logged.record,
-        id=record_id,
         leaf_index=await services.served.published(logged.leaf_index),
-        accepted_at=to_minute(logged.record.accepted_at),
+        accepted_at=to_minute(logged.accepted_at),
         record=record,
         openings=tuple(map(_view_opening, openings.values())) if may_open else None,
         erased=tuple(
