@@ -271,7 +271,9 @@ class ExampleCalls:
             "attest": ExampleCall(
                 body=rescoring.signed(AUDITOR.private).signed_members
             ),
-            "askCounterfactual": ExampleCall(body=body_of(inquiry)),
+            "askCounterfactual": ExampleCall(
+                body={**body_of(inquiry), "sites": [first]}
+            ),
             "setLabel": ExampleCall(
                 body=label_of(self.http, Label(size="small"), host="paper-otter.test")
             ),

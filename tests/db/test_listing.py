@@ -308,7 +308,7 @@ async def test_a_withheld_move_is_seen_and_the_owner_is_told(scene: Scene) -> No
         scene.clock.advance(days=days)
         await visit(scene, site, at(scene, site, in_city("Berlin")))
     async with scene.engines[Role.API].connect() as connection:
-        rows = await notices.notices_of(connection, listed.site_id, 10)
+        rows = await notices.notices_of(connection, 10, site_id=listed.site_id)
     told_of = {
         row.notice.code: row.notice.detail
         for row in rows

@@ -21,7 +21,7 @@ EXPIRED = datetime(2020, 1, 1, tzinfo=UTC)
 async def newest(visited: Visited, count: int) -> list[Notice]:
     entry = await visited.scene.entry(visited.owner)
     async with visited.scene.engines[Role.API].connect() as connection:
-        stored = await notices.notices_of(connection, entry.site_id, count)
+        stored = await notices.notices_of(connection, count, site_id=entry.site_id)
     return [row.notice for row in reversed(stored)]
 
 

@@ -29,7 +29,7 @@ OPEN = Page(b"", "text/plain")
 async def stored(scene: Scene, site: SiteOwner) -> list[StoredNotice]:
     entry = await scene.entry(site)
     async with scene.engines[Role.API].connect() as connection:
-        return await notices.notices_of(connection, entry.site_id, 1000)
+        return await notices.notices_of(connection, 1000, site_id=entry.site_id)
 
 
 async def news(visited: Visited, kind: TaskKind, times: int = 1) -> list[str]:

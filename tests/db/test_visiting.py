@@ -112,7 +112,7 @@ class Visited:
         """Codes, the oldest first, from the first registration on."""
         entry = await self.scene.entry(self.owner)
         async with self.scene.engines[Role.API].connect() as connection:
-            result = await notices.notices_of(connection, entry.site_id, 200)
+            result = await notices.notices_of(connection, 200, site_id=entry.site_id)
         codes = [stored_notice.notice.code for stored_notice in reversed(result)]
         return codes[codes.index("registration_accepted") :]
 

@@ -112,7 +112,7 @@ _ENTRIES = exposure_day.outerjoin(entry, entry.c.record_id == exposure_day.c.rec
 
 
 async def list_days(
-    connection: Connection, *, limit: int, before: date | None = None
+    connection: Connection, limit: int, before: date | None = None
 ) -> Sequence[Any]:
     """Return day, record_id, made_at and leaf_index of the newest before a day."""
     query = (

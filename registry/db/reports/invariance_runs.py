@@ -55,7 +55,7 @@ async def find_material(connection: Connection, day: date) -> bytes | None:
 
 
 async def list_runs(
-    connection: Connection, *, limit: int, before: date | None = None
+    connection: Connection, limit: int, before: date | None = None
 ) -> list[InvarianceRun]:
     """The newest first, of days before the given one."""
     query = select(invariance_run).order_by(invariance_run.c.day.desc()).limit(limit)

@@ -75,7 +75,7 @@ async def log_began_at(connection: Connection) -> datetime | None:
 
 
 async def list_reports(
-    connection: Connection, *, limit: int, before: date | None = None
+    connection: Connection, limit: int, before: date | None = None
 ) -> list[StoredReport]:
     """The newest first, of months before the given one."""
     query = (

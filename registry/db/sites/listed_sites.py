@@ -239,9 +239,9 @@ async def changed_since(
 
 async def list_sites(
     connection: Connection,
-    *,
     limit: int,
     after: tuple[datetime, int] | None = None,
+    *,
     category: str | None = None,
     country: str | None = None,
 ) -> list[SiteEntry]:

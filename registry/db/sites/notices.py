@@ -82,7 +82,7 @@ async def gather_notices(
 
 
 async def notices_of(
-    connection: Connection, site_id: int, limit: int, before: int | None = None
+    connection: Connection, limit: int, before: int | None = None, *, site_id: int
 ) -> list[StoredNotice]:
     """The newest first. before: a notice_id."""
     query = select(notice).where(notice.c.site_id == site_id)

@@ -173,7 +173,7 @@ async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView
     tags=["operators"],
     security=OPERATOR_SECURITY,
     response_headers=SIGNED,
-    responses={**problems(401, 429), 200: REPORT_RESPONSE},
+    responses=problems(401, 429) | REPORT_RESPONSE,
 )
 async def get_own_report(
     services: Injected,

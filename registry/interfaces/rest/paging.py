@@ -4,7 +4,7 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Generic, TypeVar
@@ -12,6 +12,7 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 from litestar.params import QueryParameter
 
+from registry.db.engine.engines import Connection
 from registry.errors import Refused
 from registry.interfaces.http.refusals import CURSOR_EXPIRED, CURSOR_INVALID
 from registry.interfaces.http.services import Services
@@ -82,25 +83,23 @@ class Listing(Generic[Row, Place]):
     """purpose: the call and its filters; no other listing takes its cursors.
 
     place_of: where the next page begins, behind the row that is the last of this one.
+    find: at most so many rows, behind a place or from the beginning.
     """
 
     purpose: str
     place: type[Place]
     place_of: Callable[[Row], Place]
+    find: Callable[[Connection, int, Place | None], Awaitable[Sequence[Row]]]
 
-    def begin(self, services: Services, cursor: str | None) -> Place | None:
-        """Open the cursor; None at the beginning. Raises: Refused."""
-        if cursor is None:
-            return None
-        return open_place(services, self.purpose, cursor, self.place)
-
-    def page(
-        self, services: Services, rows: Sequence[Row], limit: int
+    async def page(
+        self, services: Services, limit: int, cursor: str | None
     ) -> tuple[Sequence[Row], str | None]:
-        """Return at most `limit` rows, and the cursor of what follows.
-
-        found: one more than `limit`, where there are so many.
-        """
+        """Return at most `limit` rows, and the cursor of what follows. Raises: Refused."""
+        after = None
+        if cursor is not None:
+            after = open_place(services, self.purpose, cursor, self.place)
+        async with services.api.connect() as connection:
+            rows = await self.find(connection, limit + 1, after)
         if len(rows) <= limit:
             return rows, None
         shown = rows[:limit]

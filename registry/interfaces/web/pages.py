@@ -192,7 +192,7 @@ async def _read_facts(
 ) -> dict[str, Any]:
     site_id = entry.site_id
     figures = summarise_probes(await probes.probes_since(connection, site_id, since))
-    newest = await notices.notices_of(connection, site_id, NEWEST_NOTICES)
+    newest = await notices.notices_of(connection, NEWEST_NOTICES, site_id=site_id)
     return {
         "standing": describe_status(entry.shown_status),
         "probes": describe_probes(figures, policy),

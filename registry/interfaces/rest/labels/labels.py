@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Request, Response, get, post
-from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from registry.db import labels
@@ -18,7 +17,7 @@ from registry.errors import Refused
 from registry.identity.statements.detached_jws import HEADER, LABELS_TYP, sign_detached
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import parse_instant
@@ -130,15 +129,11 @@ async def get_disclosures(
     summary="All sites with the labels that counted at an instant",
     tags=["audit"],
     response_headers=[*SIGNED, documented("Link", "rel=next: the following page")],
-    responses={
-        **problems(),
-        200: ResponseSpec(
-            dict[str, Any],
-            generate_examples=False,
-            description="A page of sites in the order of their ids; X-JWS-Signature "
-            "signs its bytes as that of a report, and Link names the next page",
-        ),
-    },
+    responses=problems()
+    | answer(
+        "A page of sites in the order of their ids; X-JWS-Signature "
+        "signs its bytes as that of a report, and Link names the next page"
+    ),
 )
 async def get_labels(  # noqa: PLR0917 — one for each parameter
     services: Injected,

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Request, Response, get
-from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, QueryParameter
 
 from registry.db.engine.engines import reading
 from registry.errors import NotFound, Refused
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID, PARAMETER_MISSING
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.media_types import VARY, also_as
@@ -74,12 +73,7 @@ class RecordProofView(InclusionView):
 
 InBothForms = also_as(TEXT)
 
-PROOF_RESPONSES = {
-    **problems(404, 409),
-    200: ResponseSpec(
-        RecordProofView, generate_examples=False, description="The proof"
-    ),
-}
+PROOF_RESPONSES = problems(404, 409) | answer("The proof", RecordProofView)
 
 
 def answer_proof(

@@ -4,7 +4,6 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, Any
 
 from litestar import Request, Response, get, post
-from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, QueryParameter
 
 from registry.db.reports import exposure_days
@@ -12,7 +11,7 @@ from registry.errors import NotFound, Refused
 from registry.identity.statements.detached_jws import HEADER
 from registry.identity.statements.jws import OWN_EXPOSURE_TYP
 from registry.interfaces.http.limits import limit_writes
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
@@ -30,7 +29,10 @@ OWN_DAYS = 92
 """Days that one request of a site is answered for."""
 
 DAYS: Listing[Any, date] = Listing(
-    purpose="exposure", place=date, place_of=lambda row: row.day
+    purpose="exposure",
+    place=date,
+    place_of=lambda row: row.day,
+    find=exposure_days.list_days,
 )
 Since = Annotated[
     str | None,
@@ -94,10 +96,7 @@ async def list_exposure(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> ExposureDayPage:
     """A day is published once it is over, and its digest is in the log."""
-    before = DAYS.begin(services, cursor)
-    async with services.api.connect() as connection:
-        rows = await exposure_days.list_days(connection, limit=limit + 1, before=before)
-    shown, following = DAYS.page(services, rows, limit)
+    shown, following = await DAYS.page(services, limit, cursor)
     views = [
         ExposureDayView(
             day=row.day.isoformat(),
@@ -116,18 +115,14 @@ async def list_exposure(
     summary="How much each site appeared and was chosen on a day",
     tags=["audit"],
     response_headers=[SIGNATURE, LEAF],
-    responses={
-        **problems(404),
-        200: ResponseSpec(
-            dict[str, Any],
-            generate_examples=False,
-            description="Appearances, attention in thousandths of what one ranking "
-            "gives, and selections, each with normal noise of the standard deviation in "
-            "`noise`; sites with fewer appearances than `minimum` have no row. "
-            "X-JWS-Signature signs its bytes, and the record at X-Leaf-Index has their "
-            "SHA-256",
-        ),
-    },
+    responses=problems(404)
+    | answer(
+        "Appearances, attention in thousandths of what one ranking "
+        "gives, and selections, each with normal noise of the standard deviation in "
+        "`noise`; sites with fewer appearances than `minimum` have no row. "
+        "X-JWS-Signature signs its bytes, and the record at X-Leaf-Index has their "
+        "SHA-256"
+    ),
 )
 async def get_exposure(day: FromPath[str], services: Injected) -> Response[bytes]:
     """A table never changes; anyone can add it up from the archive."""

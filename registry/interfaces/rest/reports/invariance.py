@@ -4,13 +4,12 @@ from datetime import date, datetime
 from typing import Any
 
 from litestar import Response, get
-from litestar.openapi import ResponseSpec
 from litestar.params import FromPath
 
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.errors import NotFound
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.wire_model import WireModel
@@ -18,7 +17,10 @@ from registry.reports.invariance import PERTURBATIONS, Violation
 from registry.usecases.refusals import TRIALS_NOT_KEPT
 
 RUNS: Listing[InvarianceRun, date] = Listing(
-    purpose="invariance runs", place=date, place_of=lambda run: run.day
+    purpose="invariance runs",
+    place=date,
+    place_of=lambda run: run.day,
+    find=invariance_runs.list_runs,
 )
 
 
@@ -68,12 +70,7 @@ async def list_invariance_runs(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> InvariancePage:
     """A run changes names, brands and the like in a shadow index, and compares rankings."""
-    before = RUNS.begin(services, cursor)
-    async with services.api.connect() as connection:
-        rows = await invariance_runs.list_runs(
-            connection, limit=limit + 1, before=before
-        )
-    shown, following = RUNS.page(services, rows, limit)
+    shown, following = await RUNS.page(services, limit, cursor)
     return InvariancePage(runs=tuple(map(_view, shown)), next_cursor=following)
 
 
@@ -81,16 +78,12 @@ async def list_invariance_runs(
     "/invariance/{day:str}",
     summary="The sites and the ids of the rankings that a day's trials are made of",
     tags=["audit"],
-    responses={
-        **problems(404),
-        200: ResponseSpec(
-            dict[str, Any],
-            generate_examples=False,
-            description="`material` of the day's commitment in the log is the SHA-256 of "
-            "these bytes; its sites are as at /v1/profiles/{id}. What was asked is not "
-            "here",
-        ),
-    },
+    responses=problems(404)
+    | answer(
+        "`material` of the day's commitment in the log is the SHA-256 of "
+        "these bytes; its sites are as at /v1/profiles/{id}. What was asked is not "
+        "here"
+    ),
 )
 async def get_trial_material(day: FromPath[str], services: Injected) -> Response[Any]:
     """Anybody runs the trials again with this and the disclosures of the rankings."""

@@ -9,7 +9,6 @@ from datetime import date, datetime
 from typing import Any, cast
 
 from litestar import Request, Response, get
-from litestar.openapi import ResponseSpec
 from litestar.params import FromPath
 
 from registry.db.reports import kept_reports
@@ -17,7 +16,7 @@ from registry.db.reports.kept_reports import StoredReport
 from registry.errors import NotFound, Refused
 from registry.identity.statements.detached_jws import HEADER
 from registry.interfaces.http.envelope import headers_of_answer
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.media_types import also_as, documented
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
@@ -32,7 +31,10 @@ LEAF_HEADER = "X-Leaf-Index"
 LEAF = documented(LEAF_HEADER, "The leaf of its record, once that is published")
 IMMUTABLE = "public, max-age=31536000, immutable"
 REPORTS: Listing[StoredReport, date] = Listing(
-    purpose="kept reports", place=date, place_of=lambda report: report.month
+    purpose="kept reports",
+    place=date,
+    place_of=lambda report: report.month,
+    find=kept_reports.list_reports,
 )
 
 
@@ -71,12 +73,7 @@ async def list_reports(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> KeptReportPage:
     """Each is a record in the log, with the digest of every form."""
-    before = REPORTS.begin(services, cursor)
-    async with services.api.connect() as connection:
-        rows = await kept_reports.list_reports(
-            connection, limit=limit + 1, before=before
-        )
-    shown, following = REPORTS.page(services, rows, limit)
+    shown, following = await REPORTS.page(services, limit, cursor)
     return KeptReportPage(
         reports=tuple([await _view(services, report) for report in shown]),
         next_cursor=following,
@@ -89,15 +86,11 @@ async def list_reports(
     summary="The fairness report of a month as it was kept",
     tags=["audit"],
     response_headers=[*SIGNED, LEAF],
-    responses={
-        **problems(404),
-        200: ResponseSpec(
-            dict[str, Any],
-            generate_examples=False,
-            description="The report; X-JWS-Signature signs its bytes as that of "
-            "/v1/reports/fairness, and the record at X-Leaf-Index has their SHA-256",
-        ),
-    },
+    responses=problems(404)
+    | answer(
+        "The report; X-JWS-Signature signs its bytes as that of "
+        "/v1/reports/fairness, and the record at X-Leaf-Index has their SHA-256"
+    ),
 )
 async def get_kept_report(
     month: FromPath[str],

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from litestar import Response, get
-from litestar.openapi import ResponseSpec
 from litestar.params import QueryParameter
 
 from registry.errors import Forbidden
@@ -17,7 +16,7 @@ from registry.identity.statements.detached_jws import HEADER, REPORT_TYP, sign_d
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import parse_instant, verify_text
 from registry.interfaces.rest.media_types import VARY, also_as, documented
@@ -60,10 +59,8 @@ FormParameter = Annotated[
 
 SIGNATURE = documented(HEADER, "Over the bytes of the body (RFC 7515, appendix F)")
 SIGNED = [VARY, SIGNATURE]
-REPORT_RESPONSE = ResponseSpec(
-    dict[str, Any],
-    generate_examples=False,
-    description="The report; X-JWS-Signature signs its bytes (RFC 7515, appendix F) with "
+REPORT_RESPONSE = answer(
+    "The report; X-JWS-Signature signs its bytes (RFC 7515, appendix F) with "
     "the promiseKey of /v1/log",
 )
 
@@ -75,7 +72,7 @@ REPORT_RESPONSE = ResponseSpec(
     tags=["audit"],
     security=ANYBODY,
     response_headers=SIGNED,
-    responses={**problems(401, 403, 429), 200: REPORT_RESPONSE},
+    responses=problems(401, 403, 429) | REPORT_RESPONSE,
 )
 async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
     services: Injected,

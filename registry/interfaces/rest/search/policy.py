@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from litestar import Response, get
-from litestar.openapi import ResponseSpec
 from litestar.params import FromPath
 
 from registry.db.log import policies
 from registry.errors import NotFound
 from registry.index.sources import digest_of_code, digest_of_page
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.search.policy_text import (
     EXCLUSIONS,
@@ -155,14 +154,8 @@ async def get_policy_history(services: Injected) -> PolicyHistory:
     "/policy/{digest:str}",
     summary="A policy's exact bytes, whose SHA-256 names it",
     tags=["audit"],
-    responses={
-        **problems(404),
-        200: ResponseSpec(
-            dict[str, Any],
-            generate_examples=False,
-            description="Canonical JSON (RFC 8785) of every weight and constant",
-        ),
-    },
+    responses=problems(404)
+    | answer("Canonical JSON (RFC 8785) of every weight and constant"),
 )
 async def get_policy_text(digest: FromPath[str], services: Injected) -> Response[bytes]:
     """Canonical JSON, from which anyone can compute scores again. It never changes."""

@@ -6,6 +6,7 @@ import msgspec
 
 from registry.errors import Problem
 from registry.formats.document import Deviation
+from registry.formats.html.links import DiscoveryLink
 from registry.formats.inspection import Report
 from registry.interfaces.rest.sites.entry_views import (
     ActionView,
@@ -28,13 +29,6 @@ class DeviationView(WireModel):
     rule: str
     detail: str
     fix: str
-
-
-class LinkView(WireModel):
-    """A discovery document that the page's head points to."""
-
-    url: str
-    format: str
 
 
 class LastProbeView(WireModel):
@@ -102,7 +96,7 @@ class LintReport(WireModel):
     problem: Problem | None
     provenance: Provenance | None
     references: tuple[str, ...]
-    links: tuple[LinkView, ...]
+    links: tuple[DiscoveryLink, ...]
     conflicts: tuple[ConflictView, ...]
     site: ClaimedSite | None
     advice: tuple[AdviceView, ...]
@@ -117,9 +111,6 @@ def view_report(report: Report) -> LintReport:
         deviations=_deviations(report.deviations),
         provenance=view_provenance(document.provenance) if document else None,
         references=document.references if document else (),
-        links=tuple(
-            LinkView(url=link.url, format=link.format) for link in report.links
-        ),
         conflicts=tuple(view_conflict(conflict) for conflict in report.conflicts),
         site=view_claims(document.site) if document else None,
         advice=view_advice(report.advice),

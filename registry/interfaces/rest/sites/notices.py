@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from litestar import Response, get
-from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, QueryParameter
 
 from registry.db.sites import notices
 from registry.db.sites.notices import StoredNotice
-from registry.interfaces.http.problems import problems
+from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest import wire_model as wire
 from registry.interfaces.rest.media_types import also_as
@@ -48,12 +48,7 @@ class NoticePage(wire.WireModel):
     operation_class=also_as(atom.MEDIA_TYPE),
     summary="What the owner of a site should know, the newest first",
     tags=["sites"],
-    responses={
-        **problems(404, 410),
-        200: ResponseSpec(
-            NoticePage, generate_examples=False, description="A page, or a feed"
-        ),
-    },
+    responses=problems(404, 410) | answer("A page, or a feed", NoticePage),
 )
 async def get_notices(
     host: FromPath[str],
@@ -68,14 +63,13 @@ async def get_notices(
     """A notice is a change that the crawler saw, for better or worse, with its repair."""
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
-        listing: Listing[StoredNotice, int] = Listing(
-            purpose=f"notices {entry.site_id}",
-            place=int,
-            place_of=lambda stored: stored.notice_id,
-        )
-        before = listing.begin(services, cursor)
-        rows = await notices.notices_of(connection, entry.site_id, limit + 1, before)
-    page, following = listing.page(services, rows, limit)
+    listing: Listing[StoredNotice, int] = Listing(
+        purpose=f"notices {entry.site_id}",
+        place=int,
+        place_of=lambda stored: stored.notice_id,
+        find=partial(notices.notices_of, site_id=entry.site_id),
+    )
+    page, following = await listing.page(services, limit, cursor)
     if form == "atom":
         feed = _feed(services.origin, entry, page, following, limit)
         return Response(atom.spell(feed), media_type=atom.MEDIA_TYPE)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from litestar import get
@@ -89,23 +90,21 @@ async def page_of_sites(
     purpose: str,
     limit: int,
     cursor: str | None,
-    **filters: str | None,
+    *,
+    category: str | None = None,
+    country: str | None = None,
 ) -> tuple[Sequence[SiteEntry], str | None]:
     """Return a page of listed sites in their order, and the cursor of what follows.
 
-    purpose: of the cursor, see `Listing`. filters: category and country.
+    purpose: of the cursor, see `Listing`.
     """
     listing: Listing[SiteEntry, tuple[datetime, int]] = Listing(
         purpose=purpose,
         place=tuple[datetime, int],
         place_of=lambda entry: (entry.registered_at, entry.site_id),
+        find=partial(sites.list_sites, category=category, country=country),
     )
-    after = listing.begin(services, cursor)
-    async with services.api.connect() as connection:
-        rows = await sites.list_sites(
-            connection, limit=limit + 1, after=after, **filters
-        )
-    return listing.page(services, rows, limit)
+    return await listing.page(services, limit, cursor)
 
 
 @get(
