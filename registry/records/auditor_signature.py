@@ -1,4 +1,4 @@
-"""What auditors sign: a line that names the kind of statement, and its canonical JSON.
+"""Statements that auditors sign: a line that names the kind, and canonical JSON.
 
 Who is known as an auditor is decided elsewhere; this says only that the named key signed.
 """
@@ -20,7 +20,7 @@ from registry.records.canonical import JsonValue, canonical_json
 from registry.tlog.note import parse_vkey
 
 Signature = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{86}$")]
-_SAYS_NOTHING: tuple[JsonValue, ...] = (None, {}, [], ())
+_OMITTED: tuple[JsonValue, ...] = (None, {}, [], ())
 
 
 class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
         return {
             name: value
             for name, value in members.items()
-            if name != "sig" and value not in _SAYS_NOTHING
+            if name != "sig" and value not in _OMITTED
         }
 
     @property

@@ -18,7 +18,11 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from registry.errors import Forbidden
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.problems import EXCEPTION_HANDLERS, ProblemResponse
+from registry.interfaces.http.problems import (
+    EXCEPTION_HANDLERS,
+    ProblemResponse,
+    respond_to,
+)
 from registry.interfaces.http.refusals import ORIGIN_MISMATCH
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import MAX_BODY_BYTES, MAX_BODY_DEPTH
@@ -79,8 +83,9 @@ async def _run(manager: "StreamableHTTPSessionManager", started: asyncio.Event) 
         await asyncio.Event().wait()
 
 
-def _as_message(response: ProblemResponse) -> ProblemResponse:
+def respond_with_message(request: Call, error: Exception) -> ProblemResponse:
     """Say it as an error of JSON-RPC, whose data is of WAB 1.0, Appendix B."""
+    response = respond_to(error, request)
     problem = msgspec.json.decode(response.content)
     status = problem["status"]
     number = INVALID_REQUEST if status < 500 and status != 429 else SERVER_ERROR
@@ -97,20 +102,11 @@ def _as_message(response: ProblemResponse) -> ProblemResponse:
     return response
 
 
-def _handler(handle: Any) -> Any:
-    def answer(request: Call, error: Any) -> ProblemResponse:
-        return _as_message(handle(request, error))
-
-    return answer
-
-
 @post(
     "/mcp",
     include_in_schema=False,
     status_code=200,
-    exception_handlers={
-        kind: _handler(handle) for kind, handle in EXCEPTION_HANDLERS.items()
-    },
+    exception_handlers=dict.fromkeys(EXCEPTION_HANDLERS, respond_with_message),
 )
 async def answer_message(request: Call, services: Injected) -> ASGIApp:
     _verify_origin(request, services)

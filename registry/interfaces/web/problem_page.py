@@ -1,6 +1,5 @@
 """Problems as pages, for browsers at addresses that belong to no face for programs."""
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,29 +10,25 @@ from registry.interfaces.http.problems import (
     AnyRequest,
     ProblemDocument,
     ProblemResponse,
+    respond_to,
 )
 from registry.interfaces.web.rendering import page
 
 FOR_PROGRAMS = ("/v1/", "/ard/", "/api/", "/mcp", "/ws", "/health/", "/tile/")
 
-Handler = Callable[[AnyRequest, Any], ProblemResponse]
+
+def respond_to_visitor(request: AnyRequest, error: Exception) -> Response[Any]:
+    response = respond_to(error, request)
+    if request.scope["path"].startswith(FOR_PROGRAMS):
+        return response
+    shown = _page_of(response) if _is_browser(request) else response
+    shown.headers["Vary"] = "Accept"
+    return shown
 
 
-def _for_browsers(handle: Handler) -> Callable[[AnyRequest, Any], Response[Any]]:
-    def answer(request: AnyRequest, error: Any) -> Response[Any]:
-        response = handle(request, error)
-        if request.scope["path"].startswith(FOR_PROGRAMS):
-            return response
-        shown = _page_of(response) if _is_browser(request) else response
-        shown.headers["Vary"] = "Accept"
-        return shown
-
-    return answer
-
-
-PAGE_EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
-    kind: _for_browsers(handle) for kind, handle in EXCEPTION_HANDLERS.items()
-}
+PAGE_EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = dict.fromkeys(
+    EXCEPTION_HANDLERS, respond_to_visitor
+)
 
 
 def _is_browser(request: AnyRequest) -> bool:
