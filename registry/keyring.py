@@ -14,18 +14,14 @@ The public halves of the first two are stored beside them as C2SP verifier keys 
 `log-former.vkey` has those of all earlier keys of the log, one a line.
 """
 
-import os
 import secrets
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from registry.durable_file import replace_durably
+from registry.identity.keys.private_keys import private_key_pem
 from registry.identity.requests.web_bot_auth import Draft, SignatureAgent
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 
@@ -66,12 +62,12 @@ def create_keyring(folder: Path, origin: str) -> None:
     for purpose in (LOG, PROMISE, BOT):
         path = folder / f"{purpose}.pem"
         if not path.exists():
-            _write_secret(path, _pem(Ed25519PrivateKey.generate()))
+            replace_durably(path, private_key_pem(Ed25519PrivateKey.generate()))
     for purpose in (LOG, PROMISE):
         vkey = format_vkey(load_signer(folder, purpose, origin).verifier_key)
         (folder / f"{purpose}.vkey").write_text(vkey + "\n")
     if not (folder / "web.key").exists():
-        _write_secret(folder / "web.key", secrets.token_bytes(WEB_KEY_BYTES))
+        replace_durably(folder / "web.key", secrets.token_bytes(WEB_KEY_BYTES))
 
 
 def rotate_log_key(folder: Path, origin: str) -> None:
@@ -132,19 +128,3 @@ def _load_key(folder: Path, purpose: str) -> Ed25519PrivateKey:
     if not isinstance(key, Ed25519PrivateKey):
         raise TypeError(f"{purpose}.pem must hold an Ed25519 key")
     return key
-
-
-def _pem(key: Ed25519PrivateKey) -> bytes:
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-def _write_secret(path: Path, content: bytes) -> None:
-    """Write the file atomically, never readable by others."""
-    draft = path.with_suffix(".draft")
-    draft.unlink(missing_ok=True)
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.rename(path)

@@ -4,13 +4,13 @@ The edge commits to every entry before it, so the next run reads only what is ne
 still finds a log that was rewritten.
 """
 
-import os
 from pathlib import Path
 from typing import Literal
 
 import click
 import msgspec
 
+from registry.durable_file import replace_durably
 from registry.errors import RegistryError
 from registry.records.rules.conduct_state import ConductState
 from registry.tlog.checkpoint import Checkpoint
@@ -72,9 +72,4 @@ def load_state(path: Path | None) -> AuditState | None:
 
 def save_state(path: Path, state: AuditState) -> None:
     """Replace the state before in one step, once the new one is durable."""
-    draft = path.with_suffix(f"{path.suffix}.draft")
-    with draft.open("wb") as file:
-        file.write(msgspec.json.encode(state) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    replace_durably(path, msgspec.json.encode(state) + b"\n", mode=0o666)

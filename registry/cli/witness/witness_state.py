@@ -15,6 +15,7 @@ import click
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from registry.durable_file import replace_durably
 from registry.errors import RegistryError
 from registry.identity.keys.private_keys import private_key_pem
 from registry.terminal.key_files import load_key
@@ -83,7 +84,7 @@ class WitnessState:
     def save(self, log: WitnessedLog) -> None:
         """Store durably, before the caller answers. Raises: OSError."""
         name = sha256(log.origin.encode()).hexdigest()[:32]
-        _replace(self._folder / _LOGS / f"{name}.json", msgspec.json.encode(log))
+        replace_durably(self._folder / _LOGS / f"{name}.json", msgspec.json.encode(log))
         self.logs[log.origin] = log
 
 
@@ -130,8 +131,8 @@ def _create_key(folder: Path, name: str) -> None:
         vkey = format_vkey(signer.verifier_key)
     except RegistryError as refused:
         raise click.ClickException(refused.problem.detail) from refused
-    _replace(folder / _KEY, private_key_pem(private))
-    _replace(folder / _VKEY, vkey.encode() + b"\n")
+    replace_durably(folder / _KEY, private_key_pem(private))
+    replace_durably(folder / _VKEY, vkey.encode() + b"\n")
 
 
 def _lock(path: Path) -> int:
@@ -143,19 +144,3 @@ def _lock(path: Path) -> int:
         detail = f"another witness runs on {path.parent}"
         raise click.ClickException(detail) from error
     return handle
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Replace the file in one step; on return file and name outlive a loss of power."""
-    draft = path.with_suffix(".draft")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
