@@ -17,7 +17,7 @@ from registry.records.record import parse_record
 from registry.sites.identifier import format_site_id
 from registry.usecases.log.promiser import Promised, Promiser
 from registry.usecases.search.receipts import holds_receipt, make_receipt, record_id_of
-from registry.usecases.search.select import Selection, select_site
+from registry.usecases.search.select import SelectionRequest, select_site
 from tests.db.rankings import make_ranking
 from tests.db.scene import PROMISE_KEY, Scene
 
@@ -44,7 +44,7 @@ async def select(
     async with scene.api.begin() as connection:
         return await select_site(
             connection,
-            Selection(ranking_id=ranking_id, site_id=site_id, outcome=outcome),
+            SelectionRequest(ranking_id=ranking_id, site_id=site_id, outcome=outcome),
             web_key=KEY,
             promiser=promiser or scene.promiser,
             ids=scene.ids,

@@ -28,10 +28,7 @@ from registry.interfaces.mcp.tool_table import TOOL, Json
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.policy import get_policy
 from registry.interfaces.rest.search.search import search_with_body
-from registry.interfaces.rest.search.selections import (
-    SelectionRequest,
-    save_selection,
-)
+from registry.interfaces.rest.search.selections import save_selection
 from registry.interfaces.rest.sites.entry_views import view_content
 from registry.interfaces.rest.sites.sites import (
     find_registered,
@@ -41,6 +38,7 @@ from registry.interfaces.rest.sites.sites import (
 from registry.sites.entry import shown_place
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.search.search_query import SearchQuery
+from registry.usecases.search.select import SelectionRequest
 
 POLICY_URI = "registry://policy"
 MOST_ACTIONS = 20

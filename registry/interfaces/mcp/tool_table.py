@@ -16,9 +16,9 @@ import msgspec
 from registry.formats.untrusted_text import NOTICE
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.mcp.compact_answer import CompactAnswer
-from registry.interfaces.rest.search.selections import OUTCOME
 from registry.interfaces.rest.wire_model import PromisedView
 from registry.usecases.search.search_query import SearchQuery
+from registry.usecases.search.select import OUTCOME
 
 Json = dict[str, Any]
 

@@ -21,11 +21,12 @@ from registry.interfaces.rest.registration.registrations import (
 )
 from registry.interfaces.rest.search.explained_ranking import explain_ranking
 from registry.interfaces.rest.search.search import search_and_pick
-from registry.interfaces.rest.search.selections import SelectionRequest, save_selection
+from registry.interfaces.rest.search.selections import save_selection
 from registry.interfaces.rest.sites.lint import lint_as
 from registry.interfaces.rest.sites.sites import find_registered, show_entry
 from registry.interfaces.wab.bridge_command import Json
 from registry.usecases.search.search_query import SearchQuery
+from registry.usecases.search.select import SelectionRequest
 
 Text = Annotated[str, msgspec.Meta(max_length=253)]
 

@@ -24,6 +24,7 @@ from registry.interfaces.web.openapi_operations import (
 )
 from registry.interfaces.web.rendering import render
 from registry.sites.summary import SiteSummary
+from registry.usecases.search.select import SelectionRequest
 from registry.usecases.sites.profile_material import ProfileMaterial
 
 METHODS = ("get", "post", "put", "delete")
@@ -52,6 +53,7 @@ def openapi_document(app: Litestar) -> Json:
     shapes = [
         ProblemDocument,
         ProfileMaterial,
+        SelectionRequest,
         WabEntry,
         *(heir for base in bases for heir in _heirs(base)),
     ]

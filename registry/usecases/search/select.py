@@ -1,7 +1,9 @@
 """Reporting which site of a ranking was chosen: by its asker, once."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+from typing import Annotated
+
+import msgspec
 
 from registry.db.engine.engines import Connection
 from registry.db.log import entries as log
@@ -26,33 +28,42 @@ from registry.usecases.refusals import (
 )
 from registry.usecases.search.receipts import verify_receipt_id
 
+OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """site_id: or a host; None: none was chosen. operator: who tells it, if that is known.
 
-    ranking_id: the whole of it, which only its asker has.
+class SelectionRequest(
+    msgspec.Struct,
+    frozen=True,
+    rename="camel",
+    kw_only=True,
+    forbid_unknown_fields=True,
+):
+    """rankingId: the whole id of the answer. siteId: or the host; null: none was chosen.
+
+    outcome: one word, such as succeeded or failed.
     """
 
-    ranking_id: str
-    site_id: str | None
-    outcome: str | None = None
-    operator: str | None = None
+    ranking_id: Annotated[str, msgspec.Meta(max_length=100)]
+    site_id: Annotated[str, msgspec.Meta(max_length=253)] | None
+    outcome: Annotated[str, msgspec.Meta(pattern=OUTCOME)] | None = None
 
 
 async def select_site(
     connection: Connection,
-    selection: Selection,
+    selection: SelectionRequest,
     *,
+    operator: str | None = None,
     web_key: bytes,
     promiser: Promiser,
     ids: IdSource,
 ) -> Promised:
-    """Raises: NotFound, Forbidden, Refused, Conflict, Unavailable."""
+    """operator: who reports it, if known.
+
+    Raises: NotFound, Forbidden, Refused, Conflict, Unavailable.
+    """
     promiser.verify_log_moves()
     record_id = verify_receipt_id(web_key, selection.ranking_id)
     site_id = await _site_id(connection, selection.site_id)
-    operator = selection.operator
     logged = await log.find_record(connection, record_id)
     if logged is None or logged.record.kind != "ranking":
         raise NotFound(RANKING_UNKNOWN, pointer="/rankingId")

@@ -1,8 +1,5 @@
 """POST /v1/selections: which site of a ranking was chosen."""
 
-from typing import Annotated
-
-import msgspec
 from litestar import Response, post
 from litestar.params import JSONBody
 
@@ -12,22 +9,9 @@ from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.idempotency import idempotent, takes_key
-from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
+from registry.interfaces.rest.wire_model import PromisedView, view_promised
 from registry.observability import SELECTIONS
-from registry.usecases.search.select import Selection, select_site
-
-OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
-
-
-class SelectionRequest(RequestBody, frozen=True):
-    """rankingId: the whole id of the answer. siteId: or the host; null: none was chosen.
-
-    outcome: one word, such as succeeded or failed.
-    """
-
-    ranking_id: Annotated[str, msgspec.Meta(max_length=100)]
-    site_id: Annotated[str, msgspec.Meta(max_length=253)] | None
-    outcome: Annotated[str, msgspec.Meta(pattern=OUTCOME)] | None = None
+from registry.usecases.search.select import SelectionRequest, select_site
 
 
 @post(
@@ -76,12 +60,8 @@ async def _select(
 ) -> PromisedView:
     selected = await select_site(
         connection,
-        Selection(
-            ranking_id=data.ranking_id,
-            site_id=data.site_id,
-            outcome=data.outcome,
-            operator=operator,
-        ),
+        data,
+        operator=operator,
         web_key=services.web_key,
         promiser=services.searcher.promiser,
         ids=services.ids,
