@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from registry.db.engine.engines import Engine, reading
 from registry.db.frontier import heartbeats
-from registry.errors import Problem, Unavailable
+from registry.errors import Problem, RegistryError, Unavailable
 from registry.usecases.refusals import NOT_READY, PART_SILENT
 from registry.usecases.search.answer_search import Searcher
 
@@ -54,10 +54,4 @@ def _silent_parts(silences: dict[str, float | None]) -> Iterator[Problem]:
             detail = f"none has shown work for {silence_s:.0f} s"
         else:
             continue
-        yield Problem(
-            code=PART_SILENT.code,
-            title=PART_SILENT.title,
-            detail=detail,
-            pointer=part,
-            fix=PART_SILENT.fix,
-        )
+        yield RegistryError(PART_SILENT, detail, pointer=part).problem

@@ -1,7 +1,6 @@
 """Faults as RFC 9457 problem documents: one table from error class to status."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -154,7 +153,7 @@ def on_http_error(_: AnyRequest, error: HTTPException) -> ProblemResponse:
     if error.status_code in _BODY_UNREAD:
         headers["Connection"] = "close"
     kind = _OF_STATUS.get(error.status_code, refusals.REQUEST_INVALID)
-    return problem_response(_problem(kind, ""), error.status_code, headers=headers)
+    return problem_response(_problem(kind), error.status_code, headers=headers)
 
 
 def on_database_error(request: AnyRequest, error: DatabaseError) -> ProblemResponse:
@@ -164,7 +163,7 @@ def on_database_error(request: AnyRequest, error: DatabaseError) -> ProblemRespo
 
 def on_connection_error(_: AnyRequest, error: Exception) -> ProblemResponse:
     logger.warning("database_away", kind=type(error).__name__)
-    problem = _problem(refusals.DATABASE_UNAVAILABLE, "")
+    problem = _problem(refusals.DATABASE_UNAVAILABLE)
     headers = {"Retry-After": str(RETRY_AFTER_S)}
     return problem_response(problem, HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
 
@@ -180,7 +179,7 @@ def on_any_error(_: AnyRequest, error: Exception) -> ProblemResponse:
 
 def _internal(error: Exception) -> ProblemResponse:
     logger.error("request_failed", **place_of(error))
-    problem = _problem(refusals.INTERNAL, "")
+    problem = _problem(refusals.INTERNAL)
     return problem_response(problem, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
@@ -194,14 +193,11 @@ def _validation_problems(
         detail = str(message.get("message", ""))
         if field is not None:
             detail = with_choices(detail, field.annotation)
-        problem = _problem(refusals.PARAMETER_INVALID, detail)
-        yield replace(problem, pointer=name or None)
+        yield _problem(refusals.PARAMETER_INVALID, detail, name)
 
 
-def _problem(kind: ProblemType, detail: str) -> Problem:
-    return Problem(
-        code=kind.code, title=kind.title, detail=detail or kind.title, fix=kind.fix
-    )
+def _problem(kind: ProblemType, detail: str = "", pointer: str = "") -> Problem:
+    return RegistryError(kind, detail, pointer=pointer or None).problem
 
 
 EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
