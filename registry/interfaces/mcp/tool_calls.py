@@ -5,7 +5,8 @@ shorter for a model, and neutral.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
@@ -65,18 +66,21 @@ async def call_tool(
     caller: Caller, name: str, arguments: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Carry out a tool of TOOLS. Raises: ToolRefused."""
-    try:
+    with refusing(caller.request):
         _verify_names(name, arguments)
         return await _CALLS[name](caller, _stated(name, arguments))
+
+
+@contextmanager
+def refusing(request: Call) -> Iterator[None]:
+    """Raises: ToolRefused for any error: what /v1 would answer, in words of Appendix B."""
+    try:
+        yield
     except Exception as error:  # noqa: BLE001 — as the framework does, by one table
-        raise refused(error, caller.request) from None
-
-
-def refused(error: Exception, request: Call) -> ToolRefused:
-    """Return what /v1 would answer, in the words of Appendix B."""
-    response = respond_to(error, request)
-    problem: Json = msgspec.json.decode(response.content)
-    return ToolRefused(wab_error(problem, response.headers.get("Retry-After")))
+        response = respond_to(error, request)
+        problem: Json = msgspec.json.decode(response.content)
+        refusal = wab_error(problem, response.headers.get("Retry-After"))
+        raise ToolRefused(refusal) from None
 
 
 def _verify_names(name: str, arguments: Mapping[str, Any]) -> None:
@@ -178,10 +182,8 @@ _CALLS: Mapping[str, Callable[[Caller, Json], Awaitable[Json]]] = {
 
 async def read_resource(caller: Caller, uri: str) -> str:
     """Return the text of a resource: JSON. Raises: ToolRefused."""
-    try:
+    with refusing(caller.request):
         resource = await _resource(caller, uri)
-    except Exception as error:  # noqa: BLE001 — as the framework does, by one table
-        raise refused(error, caller.request) from None
     return msgspec.json.encode(resource).decode()
 
 
@@ -200,10 +202,8 @@ async def list_discovery(
     caller: Caller, cursor: str | None
 ) -> tuple[list[tuple[str, str]], str | None]:
     """Return hosts and names of listed sites, and the next cursor. Raises: ToolRefused."""
-    try:
+    with refusing(caller.request):
         page, following = await page_of_sites(
             caller.services, "mcp", PAGE_RESOURCES, cursor
         )
-    except Exception as error:  # noqa: BLE001 — as the framework does, by one table
-        raise refused(error, caller.request) from None
     return [(row.host, row.site.name or row.host) for row in page], following

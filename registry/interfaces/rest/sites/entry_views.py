@@ -228,11 +228,12 @@ def _place_move(entry: SiteEntry, cooling_days: int) -> PlaceMoveView | None:
 
 
 def view_document(document: "StoredDocument") -> DocumentView:
-    return DocumentView(**_document(document))
+    return DocumentView.of(document, **_computed(document))
 
 
 def view_content(document: "StoredDocument") -> DocumentContent:
-    return DocumentContent(**_document(document), content=_content(document))
+    content = _content(document)
+    return DocumentContent.of(document, **_computed(document), content=content)
 
 
 def view_wab_entry(entry: SiteEntry) -> WabEntry:
@@ -260,14 +261,9 @@ def _document_summary(document: "StoredDocument") -> DocumentSummary:
     return DocumentSummary.of(document, provenance=_provenance(document))
 
 
-def _document(document: "StoredDocument") -> dict[str, Any]:
-    own = "format url version dialect conformance signature fetched_at"
-    names = f"{own} first_fetched_at retired_at deviations".split()
-    return {
-        **{name: getattr(document, name) for name in names},
-        "provenance": _provenance(document),
-        "semantic_hash": "sha256:" + document.semantic_hash.hex(),
-    }
+def _computed(document: "StoredDocument") -> dict[str, Any]:
+    digest = "sha256:" + document.semantic_hash.hex()
+    return {"provenance": _provenance(document), "semantic_hash": digest}
 
 
 def _content(document: "StoredDocument") -> Any:
