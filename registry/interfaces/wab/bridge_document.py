@@ -16,7 +16,7 @@ from litestar import Response, get
 
 from registry.errors import Forbidden, NotFound, Refused
 from registry.interfaces.discovery.own_documents import own_document
-from registry.interfaces.discovery.own_site import BRIDGE
+from registry.interfaces.discovery.own_site import BRIDGE, OWN_ACTIONS
 from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.limits import Kind, Limits
 from registry.interfaces.http.refusals import PARAMETER_INVALID
@@ -73,14 +73,6 @@ _CONTENT: Mapping[str, Sequence[str]] = {
 
 
 VERSION = "1.0"
-CATEGORY: Mapping[str, str] = {
-    "searchSites": "discovery",
-    "getSite": "discovery",
-    "explainRanking": "audit",
-    "reportSelection": "audit",
-    "registerSite": "registration",
-    "lintDocument": "registration",
-}
 _MINUTE_S = 60
 
 
@@ -95,8 +87,8 @@ def bridge_document(services: Services) -> dict[str, Any]:
     document: dict[str, Any] = own_document("wab", origin)
     capabilities = document["capabilities"]
     commands = [
-        {**command, "category": CATEGORY[command["name"]]}
-        for command in capabilities["commands"]
+        {**command, "category": own.category}
+        for own, command in zip(OWN_ACTIONS, capabilities["commands"], strict=True)
     ]
     return {
         **document,
