@@ -6,9 +6,11 @@ more when it is back. What could not be looked at stands as it stood.
 """
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -39,73 +41,12 @@ _NO_TEXT = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        "registration_accepted": "A signed statement took effect",
-        "registration_rejected": "A signed statement was rejected",
-        "listed_again": "The site is listed again",
-        "unlisted": "The site is no longer listed",
-        "moderated": "The registry moderated the site, or ended its moderation",
-        "place_waiting": "Another place is declared, and does not count yet",
-        "place_counting": "The place that is declared counts",
-        "labelled": "An auditor said for reports what the site is",
-        "key_cooling": "A new key stands beside the trusted one and waits",
-        "key_recovering": "A new key is to replace those that are gone, and waits",
-        "key_trusted": "A key may speak for the site from now on",
-        "key_absent": "A key is no longer published",
-        "key_revoked": "A key was revoked",
-        "proof_failed": "Control of the site could not be shown",
-        "proof_lost": "Control of the site could not be shown, and it is unverified",
-        "proof_renewed": "Control of the site is shown again",
-        "robots_blocking": "robots.txt keeps the registry from reading the site",
-        "robots_permitting": "robots.txt lets the registry read the site again",
-        "site_unreachable": "The site's documents could not be fetched",
-        "site_reachable": "The site's documents can be fetched again",
-        "documents_missing": "The site has no document that counts",
-        "documents_found": "The site has a document that counts again",
-        "document_expired": "A document's own date has passed",
-        "document_refused": "A document is not believed or not understood",
-        "document_unread": "A document could not be fetched",
-        "document_stands": "A document counts again",
-        "document_gone": "A document is no longer there",
-        "document_new": "A document was found",
-        "deviations_new": "A document departs from its format in new ways",
-        "bridge_departing": "The bridge does not answer as WAB 1.0 says (11.2)",
-        "bridge_conforming": "The bridge answers as WAB 1.0 says",
-        "probe_changed": "The quality probes see something else",
-    }
-)
+_TABLES = tomllib.loads(files(__package__).joinpath("notices.toml").read_text())
+KINDS: Mapping[str, str] = MappingProxyType(_TABLES["kinds"])
 """Every code, with its title."""
 
-_BEGINS_AND_ENDS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "robots": ("robots_blocking", "robots_permitting"),
-        "unreachable": ("site_unreachable", "site_reachable"),
-        "missing": ("documents_missing", "documents_found"),
-        "expired": ("document_expired", "document_stands"),
-        "refused": ("document_refused", "document_stands"),
-        "unread": ("document_unread", "document_stands"),
-        "bridge": ("bridge_departing", "bridge_conforming"),
-    }
-)
-_OF_A_KEY: Mapping[KeyState, tuple[str, str]] = MappingProxyType(
-    {
-        "cooling": (
-            "key_cooling",
-            "If it is not yours, remove it from your site and revoke it with act=revoke.",
-        ),
-        "recovering": (
-            "key_recovering",
-            "If it is not yours, remove it and its DNS record within three days.",
-        ),
-        "trusted": ("key_trusted", "If it is not yours, revoke it with act=revoke."),
-        "absent": (
-            "key_absent",
-            "If it is still in use, publish it again where it stood.",
-        ),
-        "revoked": ("key_revoked", ""),
-    }
-)
+_BEGINS_AND_ENDS: Mapping[str, tuple[str, str]] = _TABLES["conditions"]
+_OF_A_KEY: Mapping[KeyState, tuple[str, str]] = _TABLES["keys"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
