@@ -15,7 +15,6 @@ from sqlalchemy.engine import URL
 from registry.db.engine.engines import Engine, Role, open_engine
 from registry.errors import Refused, Unavailable
 from registry.index.building.builder import Builder
-from registry.index.columns.filters import Filters
 from registry.index.query.search import Ranked
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
@@ -168,9 +167,9 @@ async def test_policy_that_is_not_in_the_log_ranks_nothing(
     before = await scene.sql("SELECT count(*) FROM audit.pending")
     assert not await unlogged.is_ready()
     with pytest.raises(Unavailable, match="not_ready"):
-        await unlogged.search(BREAD, None, Filters())
+        await unlogged.search(ResolvedQuery(query=BREAD))
     assert await scene.sql("SELECT count(*) FROM audit.pending") == before
-    await searcher_of(scene, recorder).search(BREAD, None, Filters())
+    await searcher_of(scene, recorder).search(ResolvedQuery(query=BREAD))
     assert await scene.sql("SELECT count(*) FROM audit.pending") != before
     running.cancel()
     with suppress(asyncio.CancelledError):
