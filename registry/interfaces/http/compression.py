@@ -44,10 +44,11 @@ CODINGS: Mapping[str, Callable[[bytes], bytes]] = {
 """Each coding, the one that costs least first."""
 
 
-def choose_coding(accepted: str) -> str | None:
-    """Return the coding that the client likes best, of equals the cheapest; None: none.
+def choose_coding(accepted: str, codings: Iterable[str] = CODINGS) -> str | None:
+    """Return the coding that the client likes best, of equals the first; None: none.
 
     accepted: the value of Accept-Encoding. What is malformed in it is not accepted.
+    codings: the one that costs least first.
     """
     qualities: dict[str, float] = {}
     for item in accepted[:MOST_HEADER].split(","):
@@ -57,7 +58,7 @@ def choose_coding(accepted: str) -> str | None:
             name = name.strip().lower().replace("x-gzip", "gzip")
             qualities[name] = float(quality[1]) if quality else 1.0
     any_other = qualities.get("*", 0.0)
-    best = max(CODINGS, key=lambda coding: qualities.get(coding, any_other))
+    best = max(codings, key=lambda coding: qualities.get(coding, any_other))
     quality_of_best = qualities.get(best, any_other)
     identity = qualities.get("identity", 0.0)
     return best if quality_of_best > 0 and quality_of_best >= identity else None

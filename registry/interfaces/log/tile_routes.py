@@ -1,6 +1,5 @@
 """The log as C2SP tlog-tiles serves it: /checkpoint and /tile/…, nothing else."""
 
-import re
 from http import HTTPStatus
 from typing import Any
 
@@ -8,6 +7,7 @@ from litestar import Request, Response, get
 from litestar.params import FromPath
 
 from registry.errors import NotFound, Refused
+from registry.interfaces.http.compression import choose_coding
 from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import TILE_UNKNOWN
 from registry.interfaces.http.services import Injected
@@ -49,7 +49,8 @@ async def get_tile(
     zipped = False
     if isinstance(part, Bundle):  # hashes are noise; entries are text
         headers |= VARIES
-        zipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
+        accepted = request.headers.get("Accept-Encoding", "")
+        zipped = choose_coding(accepted, ["gzip"]) is not None
     content = await services.served.read_part(part, zipped=zipped)
     if content is None:
         raise NotFound(TILE_UNKNOWN)
@@ -76,16 +77,3 @@ def _parse(path: str, request: Request[Any, Any, Any]) -> Tile | Bundle:
     if raw and bytes(raw).partition(b"?")[0] != b"/" + format_tile_path(part).encode():
         raise NotFound(TILE_UNKNOWN, "a tile's path has one spelling")
     return part
-
-
-_ZERO = re.compile(r"q=0(\.0{0,3})?", re.IGNORECASE)
-_MOST = 32  # codings are a handful; nobody gets to send us through a long list
-
-
-def accepts_gzip(accept_encoding: str) -> bool:
-    """accept_encoding: the header's value, "" without one: then nothing was asked for."""
-    taken = {}
-    for item in accept_encoding.split(",", _MOST)[:_MOST]:
-        coding, _, weight = item.partition(";")
-        taken[coding.strip().lower()] = not _ZERO.fullmatch(weight.strip())
-    return taken.get("gzip", taken.get("x-gzip", taken.get("*", False)))
