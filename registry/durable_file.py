@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def replace_durably(path: Path, content: bytes, *, mode: int = 0o600) -> None:
-    """On return the content lies under its name; until then the former file does.
+    """Put the content under the name, where the former file is until it lies there whole.
 
     mode: without it only the owner may read the file, at any time.
     """

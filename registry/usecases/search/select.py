@@ -57,10 +57,7 @@ async def select_site(
     promiser: Promiser,
     ids: IdSource,
 ) -> Promised:
-    """operator: who reports it, if known.
-
-    Raises: NotFound, Forbidden, Refused, Conflict, Unavailable.
-    """
+    """operator: if known. Raises: NotFound, Forbidden, Refused, Conflict, Unavailable."""
     promiser.verify_log_moves()
     record_id = verify_receipt_id(web_key, selection.ranking_id)
     site_id = await _site_id(connection, selection.site_id)
