@@ -1,9 +1,8 @@
 """The one table of limits: what a network, an operator or an auditor may use of what.
 
 `Limits.allow(scope, kind, account)` decides for any way into the registry, and costs some
-15 µs: a plain ASGI application sends its `headers` and, if there is one, its `refusal`
-as a problem, after `await Limits.hold_up()`; handlers of Litestar call `Limits.admit` (or `credentials.admit_caller`,
-which also says who asks), guards are `limit_writes` and `limit_accounts`.
+15 µs. Handlers call `Limits.admit` (or `credentials.admit_caller`, which also says who
+asks), guards are `limit_writes`, `limit_accounts` and `limit_lints`.
 
 docs/limits.md explains the table; the header fields are those of
 draft-ietf-httpapi-ratelimit-headers-10.
@@ -15,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from ipaddress import ip_address
 from typing import Any, NamedTuple
 
@@ -38,9 +38,8 @@ TOGETHER = 4
 """Times its limit: what an IPv6 /48, or the operators of one network, have together."""
 LENIENCE = 100.0  # in development a demo town registers within seconds
 TURNED_AWAY_S = 30
-HOLD_UP_S, HELD_UP_MAX, REFUSALS_PER_S = 0.25, 2_000, 250
-"""A refusal by Litestar takes a fifth of a search's CPU: 64 connections at full speed
-would have a whole core of them."""
+HOLD_UP_S, HELD_UP_MAX, REFUSALS_PER_S = 0.25, 16_384, 250
+"""64 connections at full speed, or those beyond the number, would have a whole core."""
 
 
 class Kind(Enum):
@@ -91,13 +90,14 @@ logger = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """headers: of the answer, whatever it is. refusal: None if the request may go on.
+    """headers: of the answer. allowance: of the scarcest bucket, None where none was asked.
 
-    allowance: of the scarcest bucket; None where none was asked.
+    refusal: None if the request may go on. It makes the error: one that a variable holds
+    is a circle with its own traceback, left to the garbage collector.
     """
 
     headers: Mapping[str, str]
-    refusal: RegistryError | None = None
+    refusal: Callable[[], RegistryError] | None = None
     allowance: Allowance | None = None
 
 
@@ -135,7 +135,7 @@ class Limits:
     def allow(self, scope: Scope, kind: Kind, account: str | None = None) -> Verdict:
         """Count a request. account: id of the operator, or key, that has proven itself."""
         if account is None and self._is_put_off(kind):
-            return Verdict({}, _turned_away(kind))
+            return Verdict({}, partial(_turned_away, kind))
         address = scope["client"][0] if scope["client"] else ""
         wanted = self._wanted(address, kind, account)
         taken, allowances = self._buckets.take(
@@ -148,7 +148,7 @@ class Limits:
             return Verdict(headers, allowance=allowance)
         self._name_proxy(scope, address)
         LIMITED.labels(kind.value).inc()
-        return Verdict(headers, _refusal(allowance), allowance)
+        return Verdict(headers, partial(_refusal, allowance), allowance)
 
     async def admit(self, scope: Scope, kind: Kind, account: str | None = None) -> None:
         """Count a request, and add the headers. Raises: RateLimited, Unavailable."""
@@ -156,7 +156,7 @@ class Limits:
         headers_of_answer(scope).update(verdict.headers)
         if verdict.refusal is not None:
             await self.hold_up()
-            raise verdict.refusal
+            raise verdict.refusal()
 
     async def hold_up(self) -> None:
         """Wait before a refusal, so that who asks at full speed leaves time to others.

@@ -149,7 +149,7 @@ class Dispatcher:
             exchange.headers["X-WAB-Rate-Reset"] = str(reset)
         if verdict.refusal is not None:
             await self.services.limits.hold_up()
-            raise verdict.refusal
+            raise verdict.refusal()
 
     def _verify_fresh(self, exchange: Exchange) -> None:
         """Raises: Conflict for an id that was taken in the session before."""

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from registry.cli.service.supervise import CONNECTIONS
 from registry.interfaces.http import bucket_table, limits
 from registry.interfaces.http.bucket_table import BucketTable, Quota
 
@@ -174,3 +175,4 @@ async def test_more_connections_are_refused_no_more_often(
     await asyncio.gather(*refused)
     assert waits[:60] == [limits.HOLD_UP_S] * 60
     assert waits[-1] == len(refused) / limits.REFUSALS_PER_S
+    assert limits.HELD_UP_MAX >= CONNECTIONS
