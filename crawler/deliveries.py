@@ -32,7 +32,8 @@ from registry.usecases.sites.change_feed import (
 SLOTS: dict[State, int] = {"active": 12, "pending": 4}
 """Challenges have their own: who subscribes again and again holds up no delivery."""
 LEASE = timedelta(seconds=60)
-PAUSE_S, IDLE = 1.0, timedelta(seconds=5)
+PAUSE_S, IDLE, QUICK = 1.0, timedelta(seconds=5), timedelta(seconds=1)
+RESTS = 60  # times what it took is who answers slowly left alone: slots are for all
 MOST_CHANGES = 100
 FIRST_PAUSE, LONGEST_PAUSE, SLOWER = timedelta(seconds=30), timedelta(hours=6), 4
 MOST_FAILURES, MOST_UNANSWERED = 8, 5
@@ -128,10 +129,12 @@ class Deliverer:
                 "hasMore": page.has_more,
             }
         )
+        began = self._context.clock()
         answer = await self._post(row, body)
         if not isinstance(answer, FailedDelivery):
             now = self._context.clock()
-            due_at = now if page.has_more else now + IDLE
+            took, idle = now - began, timedelta() if page.has_more else IDLE
+            due_at = now + (RESTS * took if took > QUICK else idle)
             await self._settle(
                 row, page, due_at=due_at, delivered_at=now, failures=0, problem=None
             )

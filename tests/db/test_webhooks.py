@@ -303,6 +303,28 @@ async def test_slow_challenges_hold_up_no_delivery(
         job.cancel()
 
 
+@pytest.mark.parametrize("took", [timedelta(), timedelta(seconds=9)])
+async def test_who_answers_slowly_is_left_alone_the_longer(
+    scene: Scene, open_subscription: Open, took: timedelta
+) -> None:
+    """Twenty accounts with ten such receivers each had all slots, minute after minute."""
+
+    class SlowReceiver(Receiver):
+        async def __call__(
+            self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        ) -> None:
+            scene.clock.advance(seconds=took.total_seconds())
+            await super().__call__(reader, writer)
+
+    receiver = SlowReceiver()
+    opened = await open_subscription(receiver)
+    await opened.run()
+    await scene.register()
+    row = await opened.run(seconds=10)
+    assert len(receiver.changes) == 1
+    assert row.due_at - scene.clock() == (deliveries.RESTS * took or deliveries.IDLE)
+
+
 async def test_a_receiver_that_has_gone_is_not_asked_again(
     scene: Scene, open_subscription: Open
 ) -> None:
