@@ -98,12 +98,9 @@ class Deliverer:
 
     async def _challenge(self, row: Webhook) -> None:
         """Ask the receiver to say back what only it is told."""
-        body = {
-            "type": "challenge",
-            "webhook": row.webhook_id,
-            "challenge": row.challenge,
-        }
-        answer = await self._post(row, msgspec.json.encode(body))
+        members = {"webhook": row.webhook_id, "challenge": row.challenge}
+        body = msgspec.json.encode({"type": "challenge", **members})
+        answer = await self._post(row, body)
         if not isinstance(answer, FailedDelivery):
             if _echoes(answer, row.challenge):
                 await self._settle(row, state="active", failures=0, problem=None)
