@@ -33,11 +33,7 @@ from registry.interfaces.wab.seen_commands import SeenCommands
 from registry.interfaces.wab.socket_routes import SocketMemory
 from registry.interfaces.web import openapi
 from registry.interfaces.web.problem_page import PAGE_EXCEPTION_HANDLERS
-from registry.observability import (
-    configure_logging,
-    metrics_of_process,
-    metrics_served,
-)
+from registry.observability import configure_logging, metrics_of_process, metrics_served
 from registry.open_services import open_services
 from registry.process import beat, collect_less_often, is_supervised, raise_file_limit
 from registry.settings import Settings

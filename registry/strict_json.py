@@ -33,9 +33,7 @@ JSON_TOO_DEEP = ProblemType(
     "Flatten it: put fewer objects and arrays within each other.",
 )
 JSON_ENCODING = ProblemType(
-    "json_encoding",
-    "The JSON is not UTF-8.",
-    "Encode it as UTF-8.",
+    "json_encoding", "The JSON is not UTF-8.", "Encode it as UTF-8."
 )
 JSON_SYNTAX = ProblemType(
     "json_syntax",

@@ -10,13 +10,7 @@ import click
 from registry.auditor.follow_log import Finding, Findings
 from registry.auditor.source import LogSource, LogUnreadable, open_source
 from registry.errors import RegistryError
-from registry.terminal.output import (
-    DEFAULT_URL,
-    GARBLED,
-    errors,
-    print_json,
-    shown,
-)
+from registry.terminal.output import DEFAULT_URL, GARBLED, errors, print_json, shown
 from registry.tlog.refusals import LogInvalid
 from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
 

@@ -7,6 +7,7 @@ needs ten times the CPU time for a file (docs/decisions/0041).
 import http.client
 import queue
 import zlib
+from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -49,6 +50,7 @@ class Connections:
             body = answer.read(MAX_RESPONSE_BYTES + 1)
         except (OSError, http.client.HTTPException) as error:
             connection.close()
+            self.close()  # the server may have ended all that were idle
             raise NotAnswered(f"{path}: {error!r}", is_passing=True) from error
         if answer.isclosed():
             self._idle.put(connection)
@@ -61,8 +63,9 @@ class Connections:
         return _body(path, answer, body)
 
     def close(self) -> None:
-        while not self._idle.empty():
-            self._idle.get().close()
+        with suppress(queue.Empty):
+            while True:
+                self._idle.get_nowait().close()
 
     def _take(self) -> http.client.HTTPConnection:
         try:

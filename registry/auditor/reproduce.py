@@ -3,7 +3,7 @@
 The log is verified first, so that policy, seed and secret are those that stand in it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -11,23 +11,24 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from registry.auditor.command import (
-    named_registry_option,
-    run_audit,
-    sole_registry,
-)
+from registry.auditor.command import named_registry_option, run_audit, sole_registry
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import has_leaf_hash
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
+from registry.client.results import RecordReceipt, ShortSite
 from registry.errors import RegistryError
+from registry.ranking.rank_score import PageStart
+from registry.records.canonical import JsonValue, canonical_json
 from registry.records.disclosure import parse_disclosure
 from registry.records.recomputation import (
+    DisclosedScore,
     KnownDay,
     Recomputation,
     disclosed_seed,
+    parse_request,
     recompute,
 )
 from registry.records.record import parse_record
@@ -60,6 +61,24 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
         return [str(opening.get("disclosure")) for opening in self.openings or ()]
 
 
+class ReceivedResult(msgspec.Struct):
+    site: ShortSite
+    score: int
+
+
+class ReceivedAnswer(msgspec.Struct):
+    """Answer of /v1/search in full, as its asker got it."""
+
+    ranking: RecordReceipt
+    results: tuple[ReceivedResult, ...]
+
+    def differences(self, scores: Sequence[DisclosedScore]) -> Iterator[str]:
+        """Hold the results against those that the record has."""
+        received = [(result.site.id, result.score) for result in self.results]
+        if received != [(row.site, row.score) for row in scores]:
+            yield "the results that were received are not those on record"
+
+
 @click.command()
 @click.argument("arguments", nargs=-1, metavar="[ID]")
 @named_registry_option
@@ -69,6 +88,12 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
     "--disclosures",
     type=click.File("rb"),
     help="Answers of GET /v1/rankings/{id}, one a line, instead of ID.",
+)
+@click.option(
+    "--answer",
+    type=click.File("rb"),
+    help="The answer as you got it, JSON in full, instead of ID and --leaf-hash: its "
+    "results are held against the record.",
 )
 @click.option(
     "--leaf-hash", help="The leaf hash that the answer had: its record is compared."
@@ -89,6 +114,7 @@ def reproduce(
     state: Path | None,
     disclosures: Any,
     *,
+    answer: Any,
     leaf_hash: str | None,
     sample: int,
     first: int,
@@ -101,9 +127,13 @@ def reproduce(
     ID is the whole id from the answer; its secret half is what opens the disclosures.
     Exit code 1 if a ranking differs, 3 if not all of it could be computed.
     """
-    subjects, older = arguments[: not disclosures], arguments[not disclosures :]
-    if len(older) > 1 or bool(disclosures) is bool(subjects):
-        raise click.UsageError("give ID, or --disclosures")
+    files = [file for file in (answer, disclosures) if file]
+    subjects, older = arguments[: not files], arguments[not files :]
+    if len(older) > 1 or len(files) + len(subjects) != 1:
+        raise click.UsageError("give ID, --answer or --disclosures")
+    received = _parse_answer(answer.read()) if answer else None
+    if received:
+        subjects, leaf_hash = (received.ranking.id,), received.ranking.leaf_hash
     url = sole_registry(older[0] if older else None, named) or DEFAULT_URL
     options = TrustOptions(**trust)
 
@@ -111,7 +141,7 @@ def reproduce(
         log = await follow(source, options, state)
         entries = ProvenEntries(source, log.checkpoint)
         profiles = ProfileChecks(source, Gazetteer.load(), sample)
-        again = _Again(entries, log.conduct, profiles)
+        again = _Again(entries, log.conduct, profiles, received)
         if disclosures:
             held = _in_range(read_held(disclosures), first, last)
         else:
@@ -191,6 +221,14 @@ async def _fetch_record(source: LogSource, ranking_id: str) -> Held:
     return held
 
 
+def _parse_answer(body: bytes) -> ReceivedAnswer:
+    """Raises: click.ClickException."""
+    try:
+        return msgspec.json.decode(body, type=ReceivedAnswer)
+    except msgspec.MsgspecError as error:
+        raise click.ClickException(f"no answer in full: {error}") from error
+
+
 def read_held(file: Iterable[bytes]) -> Iterator[Held]:
     """Yield the answers of a file. Raises: click.ClickException."""
     for number, line in enumerate(file, start=1):
@@ -211,11 +249,17 @@ class _Again:
     """Computes rankings again."""
 
     def __init__(
-        self, entries: ProvenEntries, conduct: ConductState, profiles: ProfileChecks
+        self,
+        entries: ProvenEntries,
+        conduct: ConductState,
+        profiles: ProfileChecks,
+        received: ReceivedAnswer | None,
     ) -> None:
+        self._received = received
         self._entries = entries
         self._conduct = conduct
         self._profiles = profiles
+        self._page_ends: set[tuple[bytes, PageStart]] = set()
 
     async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
         """Compute a ranking whose record has that leaf hash, if one is given.
@@ -259,8 +303,33 @@ class _Again:
         opened = [parse_disclosure(text) for text in disclosures]
         values = {disclosure.name: disclosure.value for disclosure in opened}
         tie_seed = disclosed_seed(values, secret, policy_text)
+        scores = msgspec.convert(values["scores"], list[DisclosedScore])
+        if self._received:
+            recomputation.add("results", self._received.differences(scores))
+        self._hold_page(recomputation, values, scores)
         rebuilt = await self._profiles.check(members, values, tie_seed)
         return Recomputation.joined([recomputation, rebuilt])
+
+    def _hold_page(
+        self,
+        outcome: Recomputation,
+        values: Mapping[str, JsonValue],
+        scores: Sequence[DisclosedScore],
+    ) -> None:
+        """Hold the start of a page against the end of the one before.
+
+        Sites are missed on a first page alone: who calls it a further one hides them.
+        """
+        if not values.keys() >= {"request", "query", "location", "filters"}:
+            return
+        request, ends = parse_request(values["request"]), self._page_ends
+        asked = [values[name] for name in ("query", "location", "filters")]
+        of_request = [request.id, request.nonce, request.at.isoformat()]
+        asker = canonical_json([*asked, *of_request])
+        if not request.after.is_first and (asker, request.after) not in ends:
+            outcome.lack("page: a further one, and the one before it is not computed")
+        elif scores:
+            ends.add((asker, scores[-1].page_start))
 
 
 def _differs(checked: str, difference: str) -> Recomputation:

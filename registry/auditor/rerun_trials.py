@@ -26,9 +26,10 @@ from registry.records.disclosure import verify_disclosure
 from registry.records.recomputation import Recomputation
 from registry.records.record import parse_record
 from registry.records.record_fields import Members
+from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.reading import iterate_rankings, open_archive
-from registry.reports.invariance import InvarianceResult, TrialCount, digest_swaps
+from registry.reports.invariance import InvarianceResult, digest_swaps
 from registry.terminal.options import DAY_TYPE, FOLDER
 from registry.terminal.output import DEFAULT_URL, errors, json_option
 from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_of
@@ -79,10 +80,8 @@ def trials(
     raise SystemExit(tally.print_outcome(as_json=as_json))
 
 
-def _archived(
-    folder: Path | None, runs: list[tuple[list[TrialCount], str]]
-) -> Iterator[Held]:
-    """Yield the rankings of an archive, and add its runs of trials to the others."""
+def _archived(folder: Path | None, manifests: list[Manifest]) -> Iterator[Held]:
+    """Yield the rankings of an archive, and add its manifest to the others."""
     if folder is None:
         return
     with (
@@ -90,8 +89,7 @@ def _archived(
         open_duck(Path(scratch)) as duck,
     ):
         archive = open_archive(folder)
-        manifest = archive.manifest
-        runs.extend(zip(manifest.trials, manifest.swap_salts, strict=False))
+        manifests.append(archive.manifest)
         for row in iterate_rankings(duck, archive):
             opened = [{"disclosure": text} for text in row.disclosures().values()]
             yield Held(id=row.id, leaf_index=row.leaf_index, openings=tuple(opened))
@@ -111,16 +109,13 @@ def run_trials(shadow: Shadow, *, trials: int, seed: int) -> InvarianceResult:
 
 @dataclass(slots=True)
 class Rerun:
-    """A day's trials, as far as their questions are known, against the log.
-
-    archived: runs of an archive, with the salts of their pairs.
-    """
+    """A day's trials, as far as their questions are known, against the log."""
 
     day: str
     make_lister: Callable[[Policy], Lister] = make_lister
     commitment: Members = field(default_factory=dict)
     logged: Members = field(default_factory=dict)
-    archived: list[tuple[list[TrialCount], str]] = field(default_factory=list)
+    archived: list[Manifest] = field(default_factory=list)
     outcome: Recomputation = field(default_factory=Recomputation)
 
     async def hold(
@@ -215,8 +210,21 @@ class Rerun:
             yield f"the sites give the index {result.generation}, not the one logged"
         if run == n and own["tallies"] != self.logged["tallies"]:
             yield "the numbers by perturbation are not those logged"
-        for counts, salt in self.archived if run == n else ():
-            swaps = tuple(count for count in counts if count.is_swap)
-            is_this = digest_swaps(swaps, salt) == self.logged.get("swaps")
-            if is_this and swaps != result.swaps:
-                yield "the pairs of sites that change places are not those logged"
+        if run == n and "swaps" in self.logged:
+            yield from self._compare_swaps(result)
+
+    def _compare_swaps(self, result: InvarianceResult) -> Iterator[str]:
+        """Hold the pairs against those that an archive opens as the log commits to them."""
+        runs = [
+            (tuple(count for count in counts if count.is_swap), salt)
+            for manifest in self.archived
+            for counts, salt in zip(manifest.trials, manifest.swap_salts, strict=False)
+        ]
+        logged, minute = self.logged["swaps"], str(self.logged["t"])
+        opened = [swaps for swaps, salt in runs if digest_swaps(swaps, salt) == logged]
+        if any(swaps != result.swaps for swaps in opened):
+            yield "the pairs of sites that change places are not those logged"
+        elif not opened and any(m.start <= minute < m.end for m in self.archived):
+            yield "the archive has other pairs of sites than the log commits to"
+        elif not opened:
+            self.outcome.lack("no archive opens the pairs of sites that change places")

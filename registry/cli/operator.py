@@ -10,12 +10,7 @@ from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
 from registry.terminal.options import auth_of, operator_options
-from registry.terminal.output import (
-    console,
-    json_option,
-    print_answer,
-    registry_option,
-)
+from registry.terminal.output import console, json_option, print_answer, registry_option
 from registry.terminal.printable import printable
 
 LIFETIME_S = 600
@@ -157,10 +152,7 @@ def _state(
     if act != "register":
         path += f"/{payload['sub']}/statements"
     print_answer(
-        url,
-        lambda client: client.state(path, token),
-        _show_summary,
-        as_json=as_json,
+        url, lambda client: client.state(path, token), _show_summary, as_json=as_json
     )
 
 

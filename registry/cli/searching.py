@@ -11,12 +11,7 @@ from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import SHOWN
 from registry.terminal.options import auth_of, operator_options
-from registry.terminal.output import (
-    console,
-    json_option,
-    print_answer,
-    registry_option,
-)
+from registry.terminal.output import console, json_option, print_answer, registry_option
 from registry.terminal.styled import RenderableType, Table, escape
 
 

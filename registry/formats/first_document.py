@@ -5,9 +5,11 @@ and holds nothing but what the owner said.
 """
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from urllib.parse import urlsplit
 
 from registry.formats.document import Deviation, Document
@@ -32,48 +34,13 @@ class OwnerQuestion:
     name: str
     text: str
     example: str
-    pointers: tuple[str, ...]
+    pointers: Sequence[str]
     is_optional: bool = False
 
 
-QUESTIONS = (
-    OwnerQuestion(
-        name="url",
-        text="Where is your site?",
-        example="https://shop.example/",
-        pointers=("/provider/url",),
-    ),
-    OwnerQuestion(
-        name="name",
-        text="What is it called?",
-        example="The Corner Kitchen",
-        pointers=("/provider/name",),
-    ),
-    OwnerQuestion(
-        name="category",
-        text="What kind of business is it?",
-        example="restaurant",
-        pointers=("/provider/category",),
-    ),
-    OwnerQuestion(
-        name="place",
-        text="In which city and country? Leave it empty if you serve people anywhere",
-        example="Graz, AT",
-        pointers=("/provider/location/city", "/provider/location/country"),
-        is_optional=True,
-    ),
-    OwnerQuestion(
-        name="action",
-        text="What can an agent do there? One action, in a sentence",
-        example="Book a table for a number of guests",
-        pointers=("/capabilities/commands", "/capabilities/commands/0/description"),
-    ),
-    OwnerQuestion(
-        name="bridge",
-        text="Where does your site answer to that? The base URL of your WAB bridge",
-        example="/api/wab",
-        pointers=("/transport", "/transport/http/base_url"),
-    ),
+_TABLE = files(__package__).joinpath("first_document.toml")
+QUESTIONS = tuple(
+    OwnerQuestion(**row) for row in tomllib.loads(_TABLE.read_text())["questions"]
 )
 
 

@@ -268,7 +268,5 @@ def why_ahead(first: Contender, second: Contender, policy: Policy) -> Advantage:
     else:
         reason = _FACTOR_REASONS[by_factor.index(max(by_factor))]
     return Advantage(
-        reason=reason,
-        lead=sum(by_factor),
-        same_score_shown=shown[0] == next_shown[0],
+        reason=reason, lead=sum(by_factor), same_score_shown=shown[0] == next_shown[0]
     )

@@ -27,6 +27,7 @@ from registry.records.disclosure import verify_disclosure
 from registry.records.packed_scores import PLACELESS, UNKNOWN_PLACE
 from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
 from registry.records.seed import digest_request
+from registry.sites.identifier import parse_site_id
 from registry.sites.place import Point, centroid_of
 
 RELEVANCE, PROXIMITY, QUALITY = map(
@@ -65,6 +66,17 @@ class DisclosedScore(msgspec.Struct, frozen=True):
         return ProbeFigures(
             probes=probes, answers=answers, successes=successes, median_ms=median_ms
         )
+
+    @property
+    def page_start(self) -> PageStart:
+        """Return where the page begins that goes on from this row."""
+        numbers = (
+            -self.score,
+            self.tier or 0,
+            int(self.tie, 16),
+            parse_site_id(self.site),
+        )
+        return PageStart(*numbers, self.factors[RELEVANCE], self.factors[QUALITY])
 
 
 class AnswerDisclosed(msgspec.Struct, frozen=True):
@@ -242,7 +254,12 @@ def _scores(values: Mapping[str, JsonValue]) -> list[DisclosedScore] | None:
 def _request(values: Mapping[str, JsonValue]) -> RequestDisclosed | None:
     if "request" not in values:
         return None
-    return msgspec.convert(values["request"], RequestDisclosed, strict=False)
+    return parse_request(values["request"])
+
+
+def parse_request(disclosed: JsonValue) -> RequestDisclosed:
+    """Raises: msgspec.ValidationError."""
+    return msgspec.convert(disclosed, RequestDisclosed, strict=False)
 
 
 def _answer(

@@ -12,12 +12,7 @@ from itertools import pairwise
 from typing import Self
 
 from registry.errors import RegistryError
-from registry.sites.gazetteer import (
-    Gazetteer,
-    GazetteerCity,
-    fold,
-    read_cities,
-)
+from registry.sites.gazetteer import Gazetteer, GazetteerCity, fold, read_cities
 from registry.sites.place import Place
 from registry.sites.regions import REGIONS
 

@@ -10,12 +10,7 @@ import click
 import httpx
 import msgspec
 
-from registry.client import (
-    AnswerInvalid,
-    ProblemAnswered,
-    RegistryClient,
-    RetryRule,
-)
+from registry.client import AnswerInvalid, ProblemAnswered, RegistryClient, RetryRule
 from registry.errors import RegistryError
 from registry.terminal.printable import MAX_LINE, printable
 from registry.terminal.styled import Console, escape

@@ -12,11 +12,17 @@ import pytest
 from registry.auditor import follow_log as following
 from registry.auditor import source
 from registry.records.record import moderation_record, registration_record
-from registry.sites.identifier import format_site_id
+from registry.sites.identifier import format_site_id, parse_site_id
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.tiles import encode_bundle, parse_bundle
 from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
-from tests.unit.records.history import DAY, History
+from tests.unit.records.history import (
+    DAY,
+    History,
+    honest_scores,
+    scored,
+    seed_at,
+)
 
 SIZE = 600
 
@@ -418,6 +424,34 @@ def test_a_ranking_that_was_not_by_its_scores_is_found(
     code, output = run_json(*options)
     assert (code, output["mismatches"]) == (1, 1)
     assert run(*options).exit_code == 1
+
+
+LESSER = (3000, 5000, 5000, 7000, 2000)
+
+
+def test_a_further_page_needs_the_one_that_it_goes_on_from(
+    history: History, tmp_path: Path
+) -> None:
+    """Who calls a first page a further one need not have the best sites in it."""
+    last = honest_scores(history.now)[-1]
+    key = [-last["score"], last["tier"], int(last["tie"], 16)]
+    site, lesser = parse_site_id(last["site"]), scored(10, LESSER, seed_at(history.now))
+    after = [*map(str, [*key, site, 4000, 7000])]
+    pages = [history.rank(request_id="r")]
+    pages += [history.rank(request_id="r", after=after, scores=[lesser])]
+    folder = publish(tmp_path / "log", history.bodies)
+    lines = tmp_path / "held.jsonl"
+
+    def unchecked(*indexes: int) -> str:
+        lines.write_text("\n".join(json.dumps(held(history, i)) for i in indexes))
+        options = ("--disclosures", lines, folder, "--key", VKEY)
+        code, output = run_json("reproduce", *options)
+        assert (code, output["mismatches"]) == (3, 0), output
+        return " ".join(output["rankings"][-1]["notChecked"])
+
+    assert "page: a further one" not in unchecked(*pages)
+    assert "page: a further one" in unchecked(pages[1])
+    assert "page: a further one" in unchecked(5, pages[1])
 
 
 def test_disclosures_of_another_ranking_differ(

@@ -4,12 +4,14 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from registry.cli import main
 from registry.identity import base64url
+from registry.records.disclosure import parse_disclosure
 from registry.sites.identifier import format_site_id
 from registry.terminal.styled import Console, Table
 from registry.tlog.merkle import leaf_hash
@@ -103,6 +105,58 @@ def test_another_answer_than_the_one_received_is_not_computed(
     assert run(*options, own).exit_code == 3  # nothing differs, no profile is served
     code, summary = run_json(*options, other)
     assert (code, summary["mismatches"]) == (1, 1)
+
+
+def as_received(history: History, index: int) -> dict[str, Any]:
+    """The answer that was handed out, as far as the audit reads it."""
+    opened = map(parse_disclosure, history.disclosures[index])
+    scores: Any = next(own.value for own in opened if own.name == "scores")
+    leaf = leaf_hash(history.bodies[index]).hex()
+    return {
+        "ranking": {"id": f"{id_at(history, index)}.secret", "leafHash": leaf},
+        "results": [
+            {"site": {"id": row["site"], "host": "a.test"}, "score": row["score"]}
+            for row in scores
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("lie", "difference"),
+    [
+        pytest.param(lambda _: None, "", id="honest"),
+        pytest.param(lambda own: own.reverse(), "the results that were", id="order"),
+        pytest.param(lambda own: own.pop(), "the results that were", id="one less"),
+        pytest.param(
+            lambda own: own[0].update(score=1), "the results that were", id="score"
+        ),
+    ],
+)
+def test_an_agent_that_was_told_another_answer_than_the_one_on_record_finds_it(
+    history: History, served: Served, tmp_path: Path, lie: Any, difference: str
+) -> None:
+    """Record and promise are sound: only who has the answer can know."""
+    answer = as_received(history, 20)
+    served.answers[f"/v1/rankings/{answer['ranking']['id']}"] = ranking(history, 20)
+    lie(answer["results"])
+    file = tmp_path / "answer.json"
+    file.write_text(json.dumps(answer))
+    options = ("--answer", file, "--registry", served.url, "--key", VKEY)
+    code, output = run_json("reproduce", *options)
+    (item,) = output["rankings"]
+    assert code == (1 if difference else 3), output
+    assert difference in " ".join(item["differences"])
+    assert "results" in item["checked"]
+
+
+def test_what_is_no_answer_in_full_is_not_compared(
+    served: Served, tmp_path: Path
+) -> None:
+    file = tmp_path / "answer.json"
+    file.write_text('{"results":[{"site":"a.test"}]}')
+    result = run("reproduce", "--answer", file, "--registry", served.url)
+    assert (result.exit_code, "no answer in full" in result.output) == (1, True)
+    assert run("reproduce", "--answer", file, "--disclosures", file).exit_code == 2
 
 
 def test_a_site_is_watched_by_its_id_without_asking(

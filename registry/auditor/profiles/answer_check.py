@@ -31,6 +31,7 @@ from registry.records.recomputation import (
     AnswerDisclosed,
     DisclosedScore,
     RequestDisclosed,
+    parse_request,
 )
 from registry.reports.archive.row_check import fewest_sampled
 from registry.sites.identifier import format_site_id, parse_site_id
@@ -81,7 +82,7 @@ class DisclosedAnswer:
                 cell=None if location is None else str(location),
                 filters=Filters.from_record(values["filters"]),
             ),
-            request=msgspec.convert(values["request"], RequestDisclosed, strict=False),
+            request=parse_request(values["request"]),
             scores=msgspec.convert(values["scores"], list[DisclosedScore]),
             eligible=answer.eligible,
             sample=None

@@ -1,5 +1,7 @@
 """`audit profile`: a site's ranking profile, made again from its documents and probes."""
 
+from datetime import UTC, datetime
+
 import click
 import msgspec
 
@@ -43,7 +45,10 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
         maker = checks.maker(committed.roots.policy)
         if maker is None:
             raise click.ClickException("the generation's policy is of another release")
-        return committed, await maker.make(committed, [await _site_of(source, host)])
+        recomputed = await maker.make(committed, [await _site_of(source, host)])
+        if generation == LATEST:
+            recomputed.differences += recomputed.untimely(datetime.now(UTC))
+        return committed, recomputed
 
     committed, recomputed = run_audit(named or DEFAULT_URL, work, as_json=as_json)
     if as_json:
@@ -52,9 +57,10 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
                 "host": host,
                 "generation": committed.name,
                 "sites": committed.site_count,
-                "same": bool(recomputed.profiles),
+                "same": bool(recomputed.profiles) and not recomputed.differences,
                 "differences": recomputed.differences,
                 "notChecked": recomputed.missing,
+                "changedAt": [own.changed_at for own in recomputed.materials.values()],
                 "places": [
                     msgspec.to_builtins(
                         {"place": own.place, "placeMove": own.place_move}
@@ -64,7 +70,9 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
             }
         )
     else:
-        word = "[green]the same[/]" if recomputed.profiles else "[red]not the same[/]"
+        word = (
+            "[red]not the same[/]" if recomputed.differences else "[green]the same[/]"
+        )
         word = "not made" if recomputed.missing else word
         console.print_line(f"{shown(host)} in {committed.name}: {word}")
         for line in (*recomputed.differences, *recomputed.missing):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import msgspec
 
@@ -10,7 +11,7 @@ from registry.auditor.profiles.answer_check import (
     DisclosedAnswer,
     ProvenProfiles,
 )
-from registry.auditor.profiles.committed import Committed
+from registry.auditor.profiles.committed import LATEST, Committed
 from registry.auditor.profiles.recomputed_profiles import PAUSE_S, ProfileMaker
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.errors import RegistryError
@@ -20,7 +21,9 @@ from registry.ranking.policy import POLICIES, Policy
 from registry.records.canonical import JsonValue
 from registry.records.recomputation import Recomputation
 from registry.records.record_fields import Members
+from registry.records.rules.calendar_days import instant_of_minute
 from registry.sites.gazetteer import Gazetteer
+from registry.sites.identifier import format_site_id
 from registry.usecases.sites.list_site import Lister
 
 BY_DIGEST: Mapping[str, Policy] = {own.digest: own for own in POLICIES.values()}
@@ -35,6 +38,7 @@ class ProfileChecks:
     gazetteer: Gazetteer
     sample: int
     _makers: dict[str, ProfileMaker] = field(default_factory=dict)
+    _generations: dict[str, Committed] = field(default_factory=dict)
 
     async def check(
         self, members: Members, values: Mapping[str, JsonValue], seed: bytes | None
@@ -50,15 +54,20 @@ class ProfileChecks:
         except (msgspec.ValidationError, ValueError) as error:
             return _differs(f"a disclosure: {error}")
         try:
-            committed = await Committed.fetch(self.source, str(members["snap"]))
-            return await self._checked(answer, committed, maker)
+            committed = await self._committed(str(members["snap"]))
+            at = instant_of_minute(str(members["t"]))
+            return await self._checked(answer, committed, maker, at)
         except LogUnreadable as unreadable:
             return _nothing(str(unreadable))
         except RegistryError as refused:
             return _differs(f"the generation: {refused.problem.detail}")
 
     async def _checked(
-        self, answer: DisclosedAnswer, committed: Committed, maker: ProfileMaker
+        self,
+        answer: DisclosedAnswer,
+        committed: Committed,
+        maker: ProfileMaker,
+        at: datetime,
     ) -> Recomputation:
         await committed.fetch_words(map(hash_word, answer.terms))
         drawn = await committed.draw_sites(self.sample)
@@ -87,13 +96,30 @@ class ProfileChecks:
         few = f"{own} of them drawn from {committed.site_count}"
         profiles = f"profiles of {len(recomputed.profiles)} sites, {few}"
         missing = [f"a profile: {reason}" for reason in recomputed.missing]
+        missing += await self._newly_listed(committed)
         if answer.sample is None:
             missing.append("sample: the record does not name it")
         return Recomputation(
             checked=(profiles, *CHECKED),
-            differences=(*recomputed.differences, *differing),
+            differences=(*recomputed.differences, *recomputed.untimely(at), *differing),
             missing=tuple(missing),
         )
+
+    async def _newly_listed(self, committed: Committed) -> list[str]:
+        """Draw sites from the index of now: who is left out of another is not drawn there."""
+        newest = await self._committed(LATEST)
+        drawn = await newest.draw_sites(self.sample)
+        await committed.fetch_sites(drawn)
+        absent = [site for site in drawn if site not in committed.digests]
+        names = map(format_site_id, absent)
+        return [f"{name}: in the index of now, and not in that one" for name in names]
+
+    async def _committed(self, name: str) -> Committed:
+        """Return a generation, proven as far as it was needed; the last two stay."""
+        committed = self._generations.pop(name, None)
+        committed = committed or await Committed.fetch(self.source, name)
+        self._generations = {**dict([*self._generations.items()][-1:]), name: committed}
+        return committed
 
     def maker(self, digest: str) -> ProfileMaker | None:
         """Return the maker under a policy; None if it is of another release."""

@@ -46,6 +46,7 @@ class Committed:
     digests: dict[int, bytes] = field(default_factory=dict)
     counts: dict[int, int] = field(default_factory=dict)
     _places: dict[int, int] = field(default_factory=dict)
+    _served: set[tuple[str, int]] = field(default_factory=set)
 
     @classmethod
     async def fetch(cls, source: LogSource, name: str) -> "Committed":
@@ -87,7 +88,7 @@ class Committed:
         return [self._places[place] for place in places]
 
     async def _fetch(self, name: str, numbers: Iterable[int]) -> None:
-        every = sorted(set(numbers))
+        every = sorted({own for own in numbers if (name, own) not in self._served})
         for first in range(0, len(every), AT_ONCE):
             some = every[first : first + AT_ONCE]
             wanted = {name: ",".join(map(str, some))}
@@ -98,8 +99,11 @@ class Committed:
                 read = _read(self.roots.words, bucket, COUNT_BYTES)
                 self.counts |= {key: int.from_bytes(own) for key, own in read.items()}
             served = {b.number for b in (*answer.site_buckets, *answer.word_buckets)}
-            if name != "places" and not served.issuperset(some):
+            if name == "places":
+                continue
+            if not served.issuperset(some):
                 raise Refused(PROOF_INVALID, f"not all {name} were served")
+            self._served |= {(name, number) for number in some}
 
     def _add_sites(self, bucket: _Bucket) -> None:
         read = _read(self.roots.sites, bucket, DIGEST_BYTES)

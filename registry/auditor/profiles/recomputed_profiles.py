@@ -1,8 +1,9 @@
 """Profiles made again by an outsider, of what the registry says they are made of."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -13,25 +14,43 @@ from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.sites.identifier import format_site_id
 from registry.usecases.sites.list_site import Lister
-from registry.usecases.sites.profile_material import ProfileMaterial, find_profile
+from registry.usecases.sites.profile_material import (
+    ProfileMaterial,
+    find_profile,
+    oldest_left_out,
+)
 
 AT_ONCE = 8
 TRIES, PAUSE_S = 4, 1.0
 """A site that changes this very second is in the database before it is in the index."""
+COUNTED_WITHIN = timedelta(hours=1)
+"""Of an index that follows within seconds: an hour is a fault, or a choice of figures."""
 
 
 @dataclass(slots=True)
 class RecomputedProfiles:
     """profiles: by site, that the generation commits to and their material gives.
 
-    materials: as served last. differences: of those whose material gives another.
-    missing: why others could not be made.
+    left_out: when the oldest probe was made that counts in it since. materials: as served
+    last. differences: of those whose material gives another. missing: why others could not
+    be made.
     """
 
     profiles: dict[int, Profile] = field(default_factory=dict)
+    left_out: dict[int, datetime | None] = field(default_factory=dict)
     materials: dict[int, ProfileMaterial] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+
+    def untimely(self, at: datetime) -> Iterator[str]:
+        """Yield the profiles that are not of the time of an answer. at: of its record."""
+        for site_id, profile in self.profiles.items():
+            name, due = format_site_id(site_id), self.left_out.get(site_id)
+            if due and due + COUNTED_WITHIN < at:
+                yield f"{name}: its probe of {due:%Y-%m-%dT%H:%MZ} does not count in it"
+            newest = max(profile.changed_at, profile.probes.observed_at or at)
+            if newest > at + COUNTED_WITHIN:
+                yield f"{name}: it holds what was seen at {newest:%Y-%m-%dT%H:%MZ}"
 
 
 class ProfileMaker:
@@ -44,7 +63,7 @@ class ProfileMaker:
         self._pause_s = pause_s
         self._lister = lister
         self._places = asyncio.Semaphore(AT_ONCE)
-        self._known: dict[bytes, Profile] = {}
+        self._known: dict[bytes, tuple[Profile, datetime | None]] = {}
 
     @property
     def policy(self) -> Policy:
@@ -65,7 +84,8 @@ class ProfileMaker:
             for site_id in wanted
             if (digest := committed.digests.get(site_id)) in self._known
         }
-        recomputed.profiles |= known
+        recomputed.profiles |= {site: profile for site, (profile, _) in known.items()}
+        recomputed.left_out |= {site: due for site, (_, due) in known.items()}
         open_sites = [
             site_id
             for site_id in wanted
@@ -81,7 +101,8 @@ class ProfileMaker:
             if open_sites and left:
                 await asyncio.sleep(self._pause_s)
         self._known |= {
-            committed.digests[site]: own for site, own in recomputed.profiles.items()
+            committed.digests[site]: (own, recomputed.left_out[site])
+            for site, own in recomputed.profiles.items()
         }
         recomputed.differences += [
             f"{format_site_id(site_id)}: its profile is not what its documents and "
@@ -106,6 +127,7 @@ class ProfileMaker:
             recomputed.materials[site_id] = material
             if profile := self._find(material, committed.digests[site_id]):
                 recomputed.profiles[site_id] = profile
+                recomputed.left_out[site_id] = oldest_left_out(material, profile)
             elif await self._has_changed(committed, material, site_id):
                 recomputed.missing.append(f"{material.host}: it has changed since")
             else:

@@ -52,10 +52,7 @@ def exposure(
     name, token = _sign(host, key, url, OWN_EXPOSURE_TYP)
     path = f"/v1/sites/{name}/exposure" + (f"?since={since}" if since else "")
     print_answer(
-        url,
-        lambda client: client.state(path, token),
-        _show_exposure,
-        as_json=as_json,
+        url, lambda client: client.state(path, token), _show_exposure, as_json=as_json
     )
 
 

@@ -60,10 +60,7 @@ def in_transaction(
     """Run the work in one transaction of the role. failing: see `database_or_exit`."""
 
     async def run(url: str) -> T:
-        async with (
-            engine_at(url, role, pool=1) as engine,
-            engine.begin() as connection,
-        ):
+        async with engine_at(url, role, pool=1) as engine, engine.begin() as connection:
             return await work(connection)
 
     with reached_database(settings) as reached, database_or_exit(failing):

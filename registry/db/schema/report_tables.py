@@ -91,9 +91,7 @@ made_archive = audit_table(
 )
 
 dropped_month = audit_table(
-    "dropped_month",
-    Column("month", Date, primary_key=True),
-    instant("dropped_at"),
+    "dropped_month", Column("month", Date, primary_key=True), instant("dropped_at")
 )
 
 former_category = disclosure_table(

@@ -185,16 +185,11 @@ task = registry_table(
 )
 
 heartbeat = registry_table(
-    "heartbeat",
-    Column("part", Text, primary_key=True),
-    _instant("beat_at"),
+    "heartbeat", Column("part", Text, primary_key=True), _instant("beat_at")
 )
 
 refresh = registry_table(
-    "refresh",
-    _site_key(),
-    _instant("issued_at"),
-    _instant("paid_until"),
+    "refresh", _site_key(), _instant("issued_at"), _instant("paid_until")
 )
 
 notice = registry_table(

@@ -91,9 +91,7 @@ async def notices_of(
     query = query.order_by(notice.c.notice_id.desc()).limit(limit)
     return [
         StoredNotice(
-            notice_id=row.notice_id,
-            noted_at=row.noted_at,
-            notice=read_row(Notice, row),
+            notice_id=row.notice_id, noted_at=row.noted_at, notice=read_row(Notice, row)
         )
         for row in await connection.execute(query)
     ]

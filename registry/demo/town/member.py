@@ -63,15 +63,7 @@ class Member:
         return f"https://{self.host}/"
 
 
-_TRADES = (
-    "eating",
-    "caring",
-    "mending",
-    "travelling",
-    "browsing",
-    "online",
-    "abroad",
-)
+_TRADES = ("eating", "caring", "mending", "travelling", "browsing", "online", "abroad")
 
 
 class _Trade(msgspec.Struct, forbid_unknown_fields=True):

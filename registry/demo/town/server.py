@@ -21,11 +21,7 @@ from registry.demo.town.house import House
 from registry.demo.town.member import CAST, Format, Member, Proof, Story
 from registry.demo.town.member_declarations import declare, document_urls
 from registry.demo.town.names import NameServer
-from registry.demo.town.registry_house import (
-    REGISTRY,
-    REGISTRY_URLS,
-    RegistryHouse,
-)
+from registry.demo.town.registry_house import REGISTRY, REGISTRY_URLS, RegistryHouse
 from registry.demo.town.tls_connection import serve_connection
 from registry.identity.keys.private_keys import (
     PrivateKey,

@@ -7,10 +7,7 @@ from registry.interfaces.http.services import Injected
 
 
 @get(
-    "/health/live",
-    summary="The process runs",
-    tags=["operation"],
-    responses=problems(),
+    "/health/live", summary="The process runs", tags=["operation"], responses=problems()
 )
 async def get_liveness() -> dict[str, str]:
     """Liveness is that of the process, whatever became of the rest."""

@@ -15,9 +15,9 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from registry.db.sites import documents, probes
 from registry.errors import Gone, NotFound
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.rest.sites.sites import QUALITY_WINDOW, find_registered
+from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.wab.bridge_routes import FAULTS
-from registry.usecases.sites.list_site import summarise_probes
+from registry.usecases.sites.list_site import QUALITY_WINDOW, summarise_probes
 
 Json = dict[str, Any]
 Verdict = Literal["allow", "restrict", "deny"]

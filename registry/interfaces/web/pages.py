@@ -38,11 +38,7 @@ from registry.interfaces.rest.search.policy_text import (
     WEIGHED,
 )
 from registry.interfaces.rest.search.search import answer_search
-from registry.interfaces.rest.sites.sites import (
-    QUALITY_WINDOW,
-    find_registered,
-    show_entry,
-)
+from registry.interfaces.rest.sites.sites import find_registered, show_entry
 from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from registry.interfaces.web.page_wording import (
     TITLES,
@@ -58,7 +54,7 @@ from registry.ranking.policy import Policy
 from registry.ranking.rank_score import SHOWN
 from registry.sites.entry import SiteEntry
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
-from registry.usecases.sites.list_site import summarise_probes
+from registry.usecases.sites.list_site import QUALITY_WINDOW, summarise_probes
 from registry.usecases.sites.notices import KINDS
 
 PAGE_RESULTS = 10

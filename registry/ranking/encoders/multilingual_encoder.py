@@ -35,10 +35,7 @@ from registry.ranking.terms import plain_text, runs_of
 Floats = npt.NDArray[np.float64]
 STATIC_AXES = DIMENSIONS - AXES
 _ORDER = np.argsort(
-    [
-        *(n / STATIC_AXES for n in range(STATIC_AXES)),
-        *(n / AXES for n in range(AXES)),
-    ],
+    [*(n / STATIC_AXES for n in range(STATIC_AXES)), *(n / AXES for n in range(AXES))],
     kind="stable",
 )
 """Order of both parts' axes: the leading dimensions hold the most of both."""

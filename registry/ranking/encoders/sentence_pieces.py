@@ -18,8 +18,9 @@ START = "▁"
 UNKNOWN, BEGIN, END = 0, 1, 2
 _UNKNOWN_PENALTY = 10
 _SCORE = Struct("<f")
-_PIECE, _TRAINER, _CHARACTER_MAP = 1, 3, 2
-_BYTES, _FOUR_BYTES = 2, 5  # wire types of Protocol Buffers
+_BYTES = 2  # wire type of Protocol Buffers
+_PIECE = 1 << 3 | _BYTES  # key of a field
+_TRAINER, _CHARACTER_MAP = 3, 2
 
 
 class SentencePieces:
@@ -27,16 +28,16 @@ class SentencePieces:
 
     def __init__(self, model: bytes) -> None:
         """model: the content of `sp.model`."""
-        pieces = []
-        scores = []
-        character_map = b""
-        for field, body in _fields(model):
-            if field == _PIECE:
-                parts = dict(_fields(body))
-                pieces.append(parts[1].decode())
-                scores.append(_SCORE.unpack(parts[2])[0] if 2 in parts else 0.0)
-            elif field == _TRAINER:
-                character_map = dict(_fields(body))[_CHARACTER_MAP]
+        pieces, scores, at = [], [], 0
+        # They stand first, and none is as long as 128 bytes with its score.
+        while model[at] == _PIECE:
+            size, letters = model[at + 1], model[at + 3]
+            at += 4
+            pieces.append(model[at : at + letters].decode())
+            scores.append(_SCORE.unpack_from(model, at + letters + 1)[0])
+            at += size - 2
+        others = dict(_fields(model[at:]))
+        character_map = dict(_fields(others[_TRAINER]))[_CHARACTER_MAP]
         self._number_of = {piece: number for number, piece in enumerate(pieces)}
         self._scores = scores
         self._silent = frozenset({UNKNOWN, self._number_of[START]})
@@ -93,20 +94,14 @@ def _walk_back(last: list[tuple[int, int]]) -> list[int]:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the fields of a Protocol Buffers message that are bytes or four bytes long."""
+    """Yield the fields of a Protocol Buffers message that are bytes; others are numbers."""
     position = 0
     while position < len(message):
         key, position = _varint(message, position)
-        kind = key & 7
-        if kind == _BYTES:
-            length, position = _varint(message, position)
-        elif kind == _FOUR_BYTES:
-            length = 4
-        else:
-            _, position = _varint(message, position)
-            continue
-        yield key >> 3, message[position : position + length]
-        position += length
+        number, position = _varint(message, position)
+        if key & 7 == _BYTES:
+            yield key >> 3, message[position : position + number]
+            position += number
 
 
 def _varint(message: bytes, position: int) -> tuple[int, int]:

@@ -14,11 +14,7 @@ from typing import get_args
 import numpy as np
 
 from registry.reports.arrays import Booleans, Floats, Integers, Keys, Numbers
-from registry.reports.window.observation import (
-    Independence,
-    SiteDisclosure,
-    Size,
-)
+from registry.reports.window.observation import Independence, SiteDisclosure, Size
 
 SIZES: tuple[str, ...] = get_args(Size)
 INDEPENDENCES: tuple[str, ...] = get_args(Independence)

@@ -134,11 +134,7 @@ async def prove_growth(
     Raises: NotFound, ProofInvalid.
     """
     size = await _published_size(served, new_size)
-    runs = (
-        *consistency_runs(old_size, size),
-        *edge_runs(old_size),
-        *edge_runs(size),
-    )
+    runs = (*consistency_runs(old_size, size), *edge_runs(old_size), *edge_runs(size))
     read = await _reader(served, runs, size)
     return ConsistencyProof(
         from_size=old_size,

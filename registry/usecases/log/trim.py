@@ -11,13 +11,7 @@ from registry.db.log import partitions
 from registry.db.log.partitions import EntryPart
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.refusals import LOG_MISSING, LOG_TILE_FORGED, LogInvalid
-from registry.tlog.tiles import (
-    TILE_WIDTH,
-    Bundle,
-    HashRun,
-    Tile,
-    format_tile_path,
-)
+from registry.tlog.tiles import TILE_WIDTH, Bundle, HashRun, Tile, format_tile_path
 from registry.usecases.log.filed_log import FiledLog
 
 MONTHS_MIN = 2

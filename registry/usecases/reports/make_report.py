@@ -22,11 +22,7 @@ from registry.reports.build_report import RunJobs, build_report
 from registry.reports.former_categories import with_former_categories
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms, Window
-from registry.usecases.refusals import (
-    WINDOW_DROPPED,
-    WINDOW_INVALID,
-    WINDOW_NOT_MONTHS,
-)
+from registry.usecases.refusals import WINDOW_DROPPED, WINDOW_INVALID, WINDOW_NOT_MONTHS
 from registry.usecases.reports.calendar_months import midnight
 
 MAX_WINDOW = timedelta(days=400)

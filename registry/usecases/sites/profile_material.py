@@ -29,7 +29,12 @@ from registry.sites.place import Place, PlaceMove, PlaceState, decide_place
 from registry.sites.site import LocationClaim
 from registry.usecases.refusals import SITE_UNKNOWN
 from registry.usecases.sites.declared import declarations_from
-from registry.usecases.sites.list_site import QUALITY_WINDOW, Lister, summarise_probes
+from registry.usecases.sites.list_site import (
+    NOT_COUNTED,
+    QUALITY_WINDOW,
+    Lister,
+    summarise_probes,
+)
 from registry.usecases.sites.parse_site import (
     FetchedBody,
     ParsedSite,
@@ -187,6 +192,14 @@ def find_profile(
         if digest_profile(encode_profile(profile)) == digest:
             return profile
     return None
+
+
+def oldest_left_out(material: ProfileMaterial, profile: Profile) -> datetime | None:
+    """Return when the oldest probe was made that counts, and not yet in the profile."""
+    newest = profile.probes.observed_at or _instant(0)
+    counting = (own for own in material.probes if own.outcome not in NOT_COUNTED)
+    instants = [_instant(probe.observed_at) for probe in counting]
+    return min((at for at in instants if at > newest), default=None)
 
 
 def figures_of(material: ProfileMaterial) -> Iterator[ProbeFigures]:

@@ -4,6 +4,7 @@ import gzip
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 import pytest
@@ -107,6 +108,31 @@ def test_no_more_is_read_than_a_log_can_have(
     with answering(answer) as server, pytest.raises(NotAnswered) as output:
         server.get("tile/entries/000")
     assert not output.value.is_passing
+
+
+def test_a_server_that_ended_all_idle_connections_fails_a_reader_only_once() -> None:
+    """Six of them would use up all five tries of a part."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        idle = [listening.accept()[0] for _ in range(3)]
+        for peer in (*idle, None):
+            with peer or listening.accept()[0] as answering_:
+                answering_.recv(4096)
+                answering_.sendall(sized(b"tile"))
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with (
+        listening,
+        closing(Connections(f"http://127.0.0.1:{listening.getsockname()[1]}")) as log,
+        ThreadPoolExecutor(3) as readers,
+    ):
+        assert list(readers.map(log.get, ["tile"] * 3)) == [b"tile"] * 3
+        with pytest.raises(NotAnswered):
+            log.get("tile")
+        assert log.get("tile") == b"tile"
+        thread.join()
 
 
 @pytest.mark.parametrize("url", ["http://", "http://a:port", "http://a:99999"])

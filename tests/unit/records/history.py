@@ -126,7 +126,7 @@ class History:
 
     def rank(self, *, seed=1, policy=None, operator=ANONYMOUS, count=None, **disclose):
         """A ranking of three sites, the last two of equal score."""
-        request_id = self.ulid()
+        request_id = disclose.get("request_id", self.ulid())
         scores = disclose.get("scores") or honest_scores(self.now)
         order = disclose.get("order") or [row["site"] for row in scores]
         eligible = disclose.get("eligible", max(3, len(order)))

@@ -50,12 +50,15 @@ def served_material(listing: TrialListing) -> ProfileMaterial:
 
 
 class ServedTown:
-    """place, get_json: of a `LogSource`. materials: as JSON, which a test may falsify."""
+    """place, get_json: of a `LogSource`. materials: as JSON, which a test may falsify.
+
+    newest: builder of the index in use, which is called `latest`.
+    """
 
     place = "the town"
 
     def __init__(self, listings: Sequence[TrialListing], builder: Builder) -> None:
-        self.builder = builder
+        self.builder = self.newest = builder
         self.materials = {
             listing.entry.site_id: msgspec.to_builtins(served_material(listing))
             for listing in listings
@@ -70,4 +73,7 @@ class ServedTown:
         if kind == "profiles":
             return self.materials[parse_site_id(name)]
         wanted = {key: own for key, (own,) in parse_qs(parts.query).items()}
-        return msgspec.to_builtins(view_generation(self.builder.generation, **wanted))
+        newest = self.newest.generation
+        is_newest = name in {"latest", newest.roots.name}
+        generation = newest if is_newest else self.builder.generation
+        return msgspec.to_builtins(view_generation(generation, **wanted))

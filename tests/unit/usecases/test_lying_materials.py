@@ -8,6 +8,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from registry.auditor.profiles.answer_check import _chance as chance
 from registry.auditor.profiles.answer_check import _draw_chance as draw_chance
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.source import open_source
-from registry.bench.invariance import town_shadow
+from registry.bench.invariance import NOW, town_shadow
 from registry.demo.town.member import CAST
 from registry.index.building.builder import Builder
 from registry.index.columns.hashes import hash_word
@@ -31,9 +32,9 @@ from registry.records.recomputation import Recomputation
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id
 from registry.usecases.reports.try_invariance import Shadow
-from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.list_site import Lister, summarise_probes
 from tests.cli.audited import Served, run_json, serving
-from tests.unit.usecases.served_town import ServedTown, probed
+from tests.unit.usecases.served_town import ServedTown, probed, probes_of
 from tests.unit.usecases.test_planted_leaks import RankingOnTrial, as_ranked, on_record
 
 BERLIN = 2_950_159
@@ -249,6 +250,56 @@ async def test_a_false_table_of_words_is_seen(
     text = " ".join(result.differences)
     assert "profiles have the word" in text
     assert "the weights of its words" not in text
+
+
+@pytest.mark.parametrize(
+    ("uncounted", "text"),
+    [
+        pytest.param(1, "", id="one of this minute"),
+        pytest.param(2, "", id="one of an hour ago"),
+        pytest.param(3, "T10:00Z does not count in it", id="one of two hours ago"),
+    ],
+)
+async def test_an_index_that_leaves_out_the_last_probes_is_seen(
+    uncounted: int, text: str, lying: Lying, lister: Lister, town: Shadow
+) -> None:
+    """All of it is proven: the registry only ranks by an index of the time it likes."""
+    older = [
+        replace(own, probes=summarise_probes(probes_of(own)[uncounted:]))
+        for own in town.listings
+    ]
+    builder = Builder.build(list(map(town.make, older)), town.policy)
+    lying.town.builder = builder
+    result = await reproduced(lying, lister, rank(town, builder.index))
+    assert bool(result.differences) is bool(text), result.differences
+    assert text in " ".join(result.differences)
+    assert result.missing == ()
+
+
+@pytest.mark.parametrize(("hours", "is_seen"), [(1, False), (2, True)])
+async def test_a_change_of_the_future_is_seen(
+    hours: int, is_seen: bool, lying: Lying, lister: Lister, town: Shadow
+) -> None:
+    """It would be fresh until then, and material and profile agree."""
+    own, *others = town.listings
+    later = NOW + timedelta(hours=hours)
+    changed = replace(own, entry=replace(own.entry, changed_at=later))
+    profiles = list(map(town.make, [changed, *others]))
+    lying.town.builder = Builder.build(profiles, town.policy)
+    lying.town.materials[own.entry.site_id]["changedAt"] = int(later.timestamp())
+    result = await reproduced(lying, lister, rank(town, lying.town.builder.index))
+    assert ("it holds what was seen at" in " ".join(result.differences)) is is_seen
+
+
+async def test_an_index_without_a_listed_site_is_no_success(
+    lying: Lying, lister: Lister, town: Shadow
+) -> None:
+    """Nobody draws it from the index of the ranking; that of now has it."""
+    own, *others = town.listings
+    lying.town.builder = Builder.build(list(map(town.make, others)), town.policy)
+    result = await reproduced(lying, lister, rank(town, lying.town.builder.index))
+    name = format_site_id(own.entry.site_id)
+    assert result.missing == (f"{name}: in the index of now, and not in that one",)
 
 
 def test_the_chance_of_a_draw_is_that_of_counting() -> None:

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import digest_of
 from registry.records.record import trials_commitment_record, trials_result_record
 from registry.records.seed import commit_secret
-from registry.reports.invariance import PERTURBATIONS
+from registry.reports.invariance import PERTURBATIONS, TrialCount, digest_swaps
+from registry.reports.report_terms import Window
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_of
 from registry.usecases.reports.try_daily import result_members, seed_of
@@ -39,7 +41,9 @@ SECRET = sha256(b"trials").digest()
 TRIALS = 4 * len(PERTURBATIONS)
 QUERIES = ("book a table", "bread for tomorrow", "a hotel room", "repair a bicycle")
 FEWER = TRIALS - len(PERTURBATIONS)
+SALT = "5a" * 16
 Held = list[dict[str, Any]]
+Swaps = tuple[TrialCount, ...]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +70,8 @@ class TrialDay:
     """A registry on a day of trials: honest, but for what is set.
 
     lister: of the code that it runs. secret: that it tells. run: trials that it makes.
-    logged: of its results. other: of the material that it serves.
+    logged: of its results. other: of the material that it serves. salted: the log commits
+    to the pairs of sites. falsify: what it makes of them. pairs: as they came out.
     """
 
     lister: Lister
@@ -74,6 +79,9 @@ class TrialDay:
     run: int = TRIALS
     logged: dict[str, Any] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
+    salted: bool = False
+    falsify: Callable[[Swaps], Swaps] = tuple
+    pairs: list[TrialCount] = field(default_factory=list)
 
     def publish(self, served: Served) -> Held:
         """Publish the log and the material; return the answers of who asked."""
@@ -112,7 +120,10 @@ class TrialDay:
         }
         shadow = shadow_of(material, questions, self.lister)
         seed = seed_of(self.secret)
-        return result_members(try_invariance(shadow, trials=self.run, seed=seed))
+        result = try_invariance(shadow, trials=self.run, seed=seed)
+        self.pairs.extend(result.swaps)
+        swaps = {"swaps": digest_swaps(self.falsify(result.swaps), SALT)}
+        return {**result_members(result), **(swaps if self.salted else {})}
 
 
 def _held(history: History, index: int) -> dict[str, Any]:
@@ -305,6 +316,55 @@ def test_an_archive_opens_what_the_log_has_the_digests_of(
     result, output = _audit(served, "--archive", archive.folder)
     assert (result, text in json.dumps(output)) == (code, True), output
     assert (computed(output) == TRIALS) == (tamper is None)
+
+
+def more_pairs(swaps: Swaps) -> Swaps:
+    first, *others = swaps
+    return (replace(first, violations=first.violations + 1), *others)
+
+
+WITHIN = {"start_at": NOW - timedelta(days=1), "end_at": NOW + timedelta(days=1)}
+BEFORE = {"start_at": NOW - timedelta(days=1), "end_at": NOW - timedelta(hours=1)}
+
+
+@pytest.mark.parametrize(
+    ("committed", "opened", "window", "code", "text"),
+    [
+        pytest.param(tuple, tuple, WITHIN, 0, "", id="honest"),
+        pytest.param(
+            more_pairs, more_pairs, WITHIN, 1, "pairs of sites that", id="both"
+        ),
+        pytest.param(tuple, more_pairs, WITHIN, 1, "other pairs", id="the archive"),
+        pytest.param(more_pairs, tuple, WITHIN, 1, "other pairs", id="the log"),
+        pytest.param(tuple, None, BEFORE, 3, "no archive opens", id="of before"),
+    ],
+)
+def test_pairs_of_sites_are_held_against_what_the_log_commits_to(
+    committed: Callable[[Swaps], Swaps],
+    opened: Callable[[Swaps], Swaps] | None,
+    *,
+    window: dict[str, datetime],
+    code: int,
+    text: str,
+    served: Served,
+    lister: Lister,
+) -> None:
+    town = Town(now=NOW).begin()
+    held: Held = [
+        {
+            "id": row.id,
+            "openings": [{"disclosure": text} for text in row.disclosures().values()],
+        }
+        for row in map(town.ask, range(1, 5))
+    ]
+    day = TrialDay(lister=lister, salted=True, falsify=committed)
+    day.log(town, held, served)
+    runs = [((*opened(tuple(day.pairs)),), SALT)] if opened else []
+    archive = archived(
+        served.folder / "archive", town.rows, trials=runs, window=Window(**window)
+    )
+    result, output = _audit(served, "--archive", archive.folder)
+    assert (result, text in json.dumps(output)) == (code, True), output
 
 
 def test_an_archive_whose_files_are_others_opens_nothing(

@@ -28,12 +28,7 @@ class LogView(WireModel):
     auditors: tuple[str, ...]
 
 
-@get(
-    "/log",
-    summary="The log's name and keys",
-    tags=["audit"],
-    responses=problems(),
-)
+@get("/log", summary="The log's name and keys", tags=["audit"], responses=problems())
 async def get_log_keys(services: Injected) -> LogView:
     """The log's origin is its name; followers remember the verifier key they began with."""
     witnessed = services.served.policy

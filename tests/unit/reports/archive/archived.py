@@ -479,6 +479,7 @@ def write(
     labels=None,
     trials=TRIALS,
     declared=None,
+    window=None,
 ) -> Manifest:
     writer = ArchiveWriter(folder, disclosures() if sites is None else sites)
     for day in ("2026-11-20", "2026-11-21"):
@@ -486,7 +487,7 @@ def write(
         writer.end_day(day)
     writer.add_declared(declared_rows() if declared is None else declared)
     write_summary = WriteSummary(
-        window=WINDOW,
+        window=window or WINDOW,
         checkpoint=checkpoint,
         trials=trials,
         labels=told_labels(sites) if labels is None else labels,
