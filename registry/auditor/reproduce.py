@@ -323,13 +323,13 @@ class _Again:
         if not values.keys() >= {"request", "query", "location", "filters"}:
             return
         request, ends = parse_request(values["request"]), self._page_ends
-        asked = [values[name] for name in ("query", "location", "filters")]
-        of_request = [request.id, request.nonce, request.at.isoformat()]
-        asker = canonical_json([*asked, *of_request])
-        if not request.after.is_first and (asker, request.after) not in ends:
+        query = [values[name] for name in ("query", "location", "filters")]
+        moment = [request.id, request.nonce, request.at.isoformat()]
+        answer = canonical_json([*query, *moment])
+        if not request.after.is_first and (answer, request.after) not in ends:
             outcome.lack("page: a further one, and the one before it is not computed")
         elif scores:
-            ends.add((asker, scores[-1].page_start))
+            ends.add((answer, scores[-1].page_start))
 
 
 def _differs(checked: str, difference: str) -> Recomputation:
