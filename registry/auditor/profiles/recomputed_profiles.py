@@ -24,7 +24,7 @@ AT_ONCE = 8
 TRIES, PAUSE_S = 4, 1.0
 """A site that changes this very second is in the database before it is in the index."""
 COUNTED_WITHIN = timedelta(hours=1)
-"""Of an index that follows within seconds: an hour is a fault, or a choice of figures."""
+"""Time until a probe counts, where an index follows within seconds: later is a choice."""
 
 
 @dataclass(slots=True)
@@ -41,6 +41,11 @@ class RecomputedProfiles:
     materials: dict[int, ProfileMaterial] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> str:
+        word = "[red]not the same[/]" if self.differences else "[green]the same[/]"
+        return "not made" if self.missing else word
 
     def untimely(self, at: datetime) -> Iterator[str]:
         """Yield the profiles that are not of the time of an answer. at: of its record."""
