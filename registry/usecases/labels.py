@@ -8,11 +8,7 @@ from registry.db.engine.engines import Connection
 from registry.db.sites import notices
 from registry.db.sites.notices import Notice
 from registry.errors import Conflict, NotFound, Refused
-from registry.records.labelling import (
-    MAX_SOURCE_LENGTH,
-    Labelling,
-    digest_source,
-)
+from registry.records.labelling import MAX_SOURCE_LENGTH, Labelling, digest_source
 from registry.records.record import label_record
 from registry.records.refusals import LABEL_INVALID
 from registry.reports.labels import VALID_FOR, LabelStatement

@@ -1,34 +1,14 @@
 """Error codes of WAB 1.0, Appendix B, for the problems of this registry."""
 
+import tomllib
 from collections.abc import Mapping
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Any
 
-_OF_PROBLEM: Mapping[str, str] = {
-    "credentials_missing": "AUTHENTICATION_REQUIRED",
-    "request_signature_invalid": "SIGNATURE_INVALID",
-    "origin_mismatch": "ORIGIN_MISMATCH",
-    "method_not_allowed": "INVALID_METHOD",
-    "body_invalid": "INVALID_PARAMS",
-    "command_invalid": "INVALID_COMMAND",
-    "media_type_unsupported": "INVALID_COMMAND",
-    "method_unknown": "INVALID_METHOD",
-    "version_unsupported": "UNSUPPORTED_VERSION",
-    "session_ended": "SESSION_EXPIRED",
-    "command_signature_wrong": "SIGNATURE_INVALID",
-    "command_repeated": "DUPLICATE_COMMAND_ID",
-    "action_unknown": "ACTION_NOT_FOUND",
-    "selector_unknown": "SELECTOR_NOT_FOUND",
-    "selector_forbidden": "SELECTOR_BLOCKED",
-    "others_action": "SANDBOX_VIOLATION",
-}
-_OF_STATUS: Mapping[int, str] = {
-    HTTPStatus.UNAUTHORIZED: "INVALID_TOKEN",
-    HTTPStatus.FORBIDDEN: "PERMISSION_DENIED",
-    HTTPStatus.REQUEST_TIMEOUT: "TIMEOUT",
-    HTTPStatus.CONFLICT: "EXECUTION_FAILED",
-    HTTPStatus.TOO_MANY_REQUESTS: "RATE_LIMITED",
-}
+_TABLE = tomllib.loads(files(__package__).joinpath("wab_codes.toml").read_text())
+_OF_PROBLEM: Mapping[str, str] = _TABLE["of_problem"]
+_OF_STATUS: Mapping[str, str] = _TABLE["of_status"]
 
 
 def wab_code_of(code: str, status: int) -> str:
@@ -43,7 +23,7 @@ def wab_code_of(code: str, status: int) -> str:
         return "INVALID_COMMAND"
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return "BRIDGE_ERROR"
-    return _OF_STATUS.get(status, "INVALID_PARAMS")
+    return _OF_STATUS.get(str(status), "INVALID_PARAMS")
 
 
 _DETAILS = ("code", "pointer", "fix")
@@ -61,20 +41,7 @@ def wab_error(problem: Mapping[str, Any], retry_after: str | None) -> dict[str, 
     return error
 
 
-_HTTP_STATUS: Mapping[str, HTTPStatus] = {
-    "AUTHENTICATION_REQUIRED": HTTPStatus.UNAUTHORIZED,
-    "INVALID_TOKEN": HTTPStatus.UNAUTHORIZED,
-    "SESSION_EXPIRED": HTTPStatus.UNAUTHORIZED,
-    "SIGNATURE_INVALID": HTTPStatus.UNAUTHORIZED,
-    "PERMISSION_DENIED": HTTPStatus.FORBIDDEN,
-    "ORIGIN_MISMATCH": HTTPStatus.FORBIDDEN,
-    "SELECTOR_BLOCKED": HTTPStatus.FORBIDDEN,
-    "SANDBOX_VIOLATION": HTTPStatus.FORBIDDEN,
-    "ACTION_NOT_FOUND": HTTPStatus.NOT_FOUND,
-    "SELECTOR_NOT_FOUND": HTTPStatus.NOT_FOUND,
-    "DUPLICATE_COMMAND_ID": HTTPStatus.CONFLICT,
-    "RATE_LIMITED": HTTPStatus.TOO_MANY_REQUESTS,
-}
+_HTTP_STATUS: Mapping[str, int] = _TABLE["http_status"]
 
 
 def http_status_of(code: str, status: int) -> int:

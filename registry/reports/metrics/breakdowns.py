@@ -33,11 +33,7 @@ from registry.reports.window.columns import (
     Rankings,
     ScoredColumns,
 )
-from registry.reports.window.cuts import (
-    Cut,
-    cut_by_name,
-    cut_by_site,
-)
+from registry.reports.window.cuts import Cut, cut_by_name, cut_by_site
 
 CELLS_MAX = 20
 """Parts of one breakdown: those of most rankings."""

@@ -61,7 +61,7 @@ SIGNATURE = documented(HEADER, "Over the bytes of the body (RFC 7515, appendix F
 SIGNED = [VARY, SIGNATURE]
 REPORT_RESPONSE = answer(
     "The report; X-JWS-Signature signs its bytes (RFC 7515, appendix F) with "
-    "the promiseKey of /v1/log",
+    "the promiseKey of /v1/log"
 )
 
 
