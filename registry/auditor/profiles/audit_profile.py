@@ -41,8 +41,7 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
 
     async def work(source: LogSource) -> tuple[Committed, RecomputedProfiles]:
         committed = await Committed.fetch(source, generation)
-        checks = ProfileChecks(source, Gazetteer.load(), 0)
-        maker = checks.maker(committed.roots.policy)
+        maker = ProfileChecks(source, Gazetteer.load(), 0).maker(committed.roots.policy)
         if maker is None:
             raise click.ClickException("the generation's policy is of another release")
         recomputed = await maker.make(committed, [await _site_of(source, host)])
