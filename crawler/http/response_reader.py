@@ -85,12 +85,9 @@ class ResponseReader:
         self._fields.append((name.lower(), value.strip(b" \t")))
 
     def on_headers_complete(self) -> None:
-        if self._parser is None:
+        if (parser := self._parser) is None:
             return
-        status, version = (
-            self._parser.get_status_code(),
-            self._parser.get_http_version(),
-        )
+        status, version = parser.get_status_code(), parser.get_http_version()
         _verify_start(status, version)
         is_chunked = _is_chunked(self._fields)
         if status < 200:
@@ -100,7 +97,7 @@ class ResponseReader:
         else:
             is_framed = is_chunked or b"content-length" in dict(self._fields)
             self._is_until_close = not is_framed and status not in _WITHOUT_BODY
-            self.is_reusable = version == "1.1" and self._parser.should_keep_alive()
+            self.is_reusable = version == "1.1" and parser.should_keep_alive()
             self.head = ResponseHead(status, self._fields)
         self._fields = []  # trailers follow, or the head of the next response
 

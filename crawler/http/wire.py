@@ -77,7 +77,8 @@ class Wire:
             self._incoming, self._outgoing, server_hostname=name
         )
         try:
-            await self._carry_out(self._shake_hands)
+            await self._carry_out(self._greet)
+            await self._wait(self._shake_hands, "bytes")
         except OSError as error:
             with suppress(OSError):
                 self._flush()  # the alert that names the reason
@@ -142,22 +143,23 @@ class Wire:
                 raise OSError(failed, f"{address} port {port}")
         return str(opened.getpeername()[0])
 
+    def _greet(self) -> None:
+        with suppress(ssl.SSLWantReadError):
+            self._secured().do_handshake()
+        self._flush()
+
     def _shake_hands(self) -> None:
         """Leave its last bytes to the first request.
 
         Raises: ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError.
         """
-        secured = self._secured()
+        self._flush()  # what there was no room for
+        self._receive()
         try:
-            secured.do_handshake()
+            self._secured().do_handshake()
         except ssl.SSLWantReadError:
-            self._flush()
-            self._receive()
-            try:
-                secured.do_handshake()
-            except ssl.SSLWantReadError:
-                self._flush()  # TLS 1.2, or of 1.3 where another key share is wanted
-                raise
+            self._flush()  # TLS 1.2, or of 1.3 where another key share is wanted
+            raise
 
     def _decrypt(self) -> bytes:
         """Return all that is here, b"" at the end.

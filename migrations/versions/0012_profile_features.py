@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 
 from migrations.statements import run
-from registry.index.columns.features import features_of
+from registry.index.columns.features import encode_features
+from registry.index.columns.rows import rows_of
 from registry.ranking.policy import POLICIES, Policy
 from registry.ranking.profile import parse_profile
 
@@ -63,7 +64,8 @@ def _fill(policy: Policy) -> None:
     connection, after = op.get_bind(), -(2**63)
     asked = {"policy": policy.digest, "most": AT_ONCE}
     while rows := connection.execute(NEXT, asked | {"after": after}).all():
-        features = features_of([parse_profile(row.profile) for row in rows], policy)
+        profiles = [parse_profile(row.profile) for row in rows]
+        features = encode_features(rows_of(profiles, policy), policy)
         site_ids = [row.site_id for row in rows]
         connection.execute(FILL, {"site_ids": site_ids, "features": features})
         after = site_ids[-1]

@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 import psutil
+from msgspec import structs
 
 from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies, drive
@@ -302,7 +303,7 @@ def _with_words(profile: Profile, words: Sequence[str]) -> Profile:
     """Put the words into all fields, in place of those of an earlier change."""
     terms = tuple(map(stem, words))
     first, *others = profile.actions
-    named = replace(
+    named = structs.replace(
         first,
         name_terms=_own(first.name_terms) + terms,
         description_terms=_own(first.description_terms) + terms,

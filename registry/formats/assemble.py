@@ -6,8 +6,10 @@ contradict each other, the first counts and the conflict is recorded.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from registry.formats.document import FORMATS, MAX_ACTIONS, Document
 from registry.formats.reading.call_targets import is_off_origin

@@ -8,8 +8,9 @@ site in another format, and reads it, so that nothing is lost or invented in bet
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import get_args
+
+from msgspec.structs import replace
 
 from registry.formats.document import MAX_PARAMETERS, Format
 from registry.formats.reading.reader import Reader

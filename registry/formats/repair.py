@@ -5,7 +5,9 @@ lacks must be stated by its owner; the registry invents nothing.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from registry.formats.document import Deviation, Document
 from registry.formats.extension import EXTENSION

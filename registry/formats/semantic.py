@@ -7,10 +7,11 @@ timestamps, version numbers and members the registry does not know change nothin
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, is_dataclass
 from json.encoder import encode_basestring_ascii as _quoted
 from operator import attrgetter, call
 from typing import Any, get_type_hints
+
+from msgspec import Struct
 
 from registry.sites.site import Site
 
@@ -45,8 +46,8 @@ def _encode_object(value: dict[str, Any]) -> str:
 
 
 def _encode_fields(kind: Any) -> Callable[[Any], str]:
-    """Make the encoder of a dataclass with two fields or more, as all of a site's have."""
-    names = sorted({field.name for field in fields(kind)} - _BESIDE)
+    """Make the encoder of a struct with two fields or more, as all of a site's have."""
+    names = sorted(set(kind.__struct_fields__) - _BESIDE)
     form = f"{{{','.join(f'{_quoted(name)}:%s' for name in names)}}}"
     declared = get_type_hints(kind)
     encoders: list[Any] = [_DECLARED.get(declared[name], _encode) for name in names]
@@ -62,7 +63,7 @@ class _Encoders(dict[Any, Callable[[Any], str]]):
     """Encoders by class; that of a new class is made once."""
 
     def __missing__(self, kind: Any) -> Callable[[Any], str]:
-        self[kind] = _encode_fields(kind) if is_dataclass(kind) else json.dumps
+        self[kind] = _encode_fields(kind) if issubclass(kind, Struct) else json.dumps
         return self[kind]
 
 

@@ -6,7 +6,8 @@ deviation: only the page itself, run in a browser, shows which tools there are.
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from registry.formats.document import MAX_ACTIONS, Document
 from registry.formats.reading.action_list import gather

@@ -7,7 +7,9 @@ alone: others would make these weigh less.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from registry.ranking.advice_trial import AdviceTrial, coined_words, requests_of
 from registry.ranking.decay import decay_table

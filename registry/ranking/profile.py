@@ -10,6 +10,7 @@ profiles of two policies can't stand in one order.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import starmap
 from typing import Any
 
 import msgspec
@@ -30,8 +31,7 @@ from registry.sites.place import Place, Point
 from registry.sites.site import Site
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionProfile:
+class ActionProfile(msgspec.Struct, frozen=True, gc=False):
     """Distinct terms a field. name: as declared, own name cut out, for explanations."""
 
     name: str
@@ -115,13 +115,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The texts of a site, as words. mask: of its own name. text: see `SiteWords`.
+    """The texts of a site, as words.
 
     relevant: its actions, without words where these do not count in relevance.
     """
 
-    mask: Mask
-    text: str
+    site: Site
+    reading: SiteTextReader
     about: Sequence[str]
     actions: Sequence[ActionWords]
     relevant: Sequence[ActionWords]
@@ -171,8 +171,8 @@ def _reading_of(subject: Subject, encoder: Encoder, policy: Policy) -> SiteTextR
 def _read(site: Site, reading: SiteTextReader, policy: Policy) -> _Read:
     actions = [reading.action(action) for action in site.actions]
     return _Read(
-        mask=reading.mask,
-        text=reading.text(site),
+        site=site,
+        reading=reading,
         about=reading.about(site),
         actions=actions,
         relevant=_relevant(actions, policy),
@@ -205,7 +205,7 @@ def _put_together(
         local=not is_placeless(category, policy),
         place_id=place.geonames_id if place else 0,
         site_terms=distinct_terms(read.about),
-        actions=tuple(map(_action_profile, read.relevant)),
+        actions=tuple([ActionProfile(own.shown, *own.terms) for own in read.relevant]),
         embedding=embedding,
         capability_depth=depth,
         quality=quality(subject.probes, policy),
@@ -213,7 +213,7 @@ def _put_together(
         changed_at=subject.changed_at,
         commission_tier=0 if site.commission_percent == 0 else 1,
         conformance=subject.conformance.casefold(),
-        permissions=_granted(site, read.mask),
+        permissions=_granted(site, read.reading.mask),
         requires_auth=_requires_auth(site),
         action_names=_distinct([action.plain for action in read.actions]),
         languages=_distinct(map(primary_language, site.languages)),
@@ -251,22 +251,15 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _site_words(read: _Read) -> SiteWords:
+    own = [words.action for words in read.relevant if any(words.terms)]
+    site_text = read.site.description, read.site.category
+    written = [site_text, *((action.description, action.name) for action in own)]
     return SiteWords(
         about=read.about,
         names=[action.name for action in read.relevant],
         descriptions=[action.description for action in read.relevant],
         parameters=[action.parameters for action in read.relevant],
-        texts=[read.text, *(own.text for own in read.relevant if any(own.terms))],
-    )
-
-
-def _action_profile(words: ActionWords) -> ActionProfile:
-    name, description, parameters = words.terms
-    return ActionProfile(
-        name=words.shown,
-        name_terms=name,
-        description_terms=description,
-        parameter_terms=parameters,
+        texts=starmap(read.reading.text, written),  # masked by who reads them alone
     )
 
 

@@ -6,14 +6,14 @@ shrinkage would let the number of observations, and so traffic, move the score. 
 with too few probes for a rate has the same prior as every other.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from registry.ranking.policy import FULL, Policy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeFigures:
+class ProbeFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The registry's probes of a site within its window.
 
     answers: probes that got any answer; successes: a right one. 0 <= successes <=

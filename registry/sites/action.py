@@ -1,14 +1,14 @@
 """An action: a named capability of a site, in the words all formats share."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Sensitivity = Literal["read", "write", "destructive", "irreversible"]
 """Effect of an action on the world, as declared; undeclared is None, never a guess."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An input of an action.
 
     type: a JSON Schema type name, or "unknown". required: None where undeclared.
@@ -21,8 +21,7 @@ class Parameter:
     enum: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A way to call an action.
 
     format: the discovery format that declares it, e.g. "wab".
@@ -41,8 +40,7 @@ class Call:
     off_origin: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A named capability; None means undeclared, never false.
 
     confirmation: whether a person confirms each call, or submits the form, before it

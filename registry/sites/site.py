@@ -4,21 +4,19 @@ All of it is the site's own claim; what the registry found out itself (control o
 host, quality, freshness) lives elsewhere.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from registry.sites.action import Action
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocationClaim:
+class LocationClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A site's claimed location. country: ISO 3166-1 alpha-2, upper case, or ""."""
 
     city: str = ""
     country: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class Site(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A host's offer to agents.
 
     name, description, category: empty where no document has them.

@@ -144,7 +144,7 @@ def _meanings(pieces: dict[str, int], policy: Policy) -> Floats:
     rows = project(load_table()[numbers], np.load(PROJECTION).astype(np.float64))
     encoder = load_sentence_encoder()
     outputs = encoder.encode([*pieces], policy.sentence_pieces_max)
-    sentences = np.array([encoder.project(output[None]) for output in outputs])
+    sentences = encoder.project(outputs[:, None])
     weights = np.array([meaning_weight(word, policy) for word in pieces])
     static = rows[:, :STATIC_AXES].astype(np.float64)
     meanings = join(_unit(static), _unit(sentences))

@@ -7,8 +7,9 @@ in the form of a control that does, and those anywhere that name the action them
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from registry.formats.document import MAX_ACTIONS, MAX_PARAMETERS
 from registry.formats.html.controls import Control, Holder, read_parameter

@@ -8,8 +8,9 @@ elsewhere in the page join a form by their `form` attribute.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from registry.errors import Refused
 from registry.formats import refusals

@@ -13,7 +13,7 @@ from registry.sites.addresses import is_loopback_host, is_public_host
 
 MAX_URL_CHARACTERS = 2_048
 # Most targets: a path without anything that joining it to a base would change.
-_PLAIN_PATH = re.compile(r"(?>(?:/(?!\.)[A-Za-z0-9_{}~.-]++)+)\Z")
+_PLAIN_PATH = re.compile(r"(?>(?:/(?!\.)[A-Za-z0-9_{}~.-]++)*+)/?\Z")
 _PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 _SECURE = frozenset({"https", "wss"})
 # Browsers read a backslash as a slash, drop tabs and newlines, and take `https:x` and
@@ -32,9 +32,11 @@ def resolve_target(
     development, loopback too, and there unencrypted http and ws.
     """
     target = target.strip()
-    if _PLAIN_PATH.match(target) and len(base) + len(target) <= MAX_URL_CHARACTERS:
-        origin = _origin(base, allow_loopback=allow_loopback)
-        return origin + target if origin else None
+    origin = _origin(base, allow_loopback=allow_loopback)
+    path = target.removeprefix(origin)
+    if origin and target and _PLAIN_PATH.match(path):
+        url = origin + path
+        return url if len(url) <= MAX_URL_CHARACTERS else None
     if not target or _AMBIGUOUS.search(target):
         return None
     try:

@@ -8,8 +8,9 @@ parts it combines are followed one step, never further.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from registry.formats.document import MAX_PARAMETERS
 from registry.formats.reading.reader import Reader, clean_text

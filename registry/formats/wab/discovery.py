@@ -4,8 +4,9 @@ Specification: WAB 1.0 sections 4 and 7.3, Appendix A. Paid tiers (`tier`) and s
 a site gives itself are not read.
 """
 
-from dataclasses import replace
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from registry.formats.document import MAX_ACTIONS, Document
 from registry.formats.extension import extend_action, extend_site

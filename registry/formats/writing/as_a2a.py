@@ -6,7 +6,8 @@ says that no interface of A2A was declared.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from registry.formats.extension import extended
 from registry.formats.writing.plain_call import extended_action

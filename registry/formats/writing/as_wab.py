@@ -7,9 +7,10 @@ gives the same site again.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from registry.formats.extension import extended, stated
 from registry.formats.wab.transports import EXECUTE

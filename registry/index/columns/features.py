@@ -6,19 +6,17 @@ the hashes of the terms, eight bytes each. What a builder reads of a site are it
 and behind them its encoded profile.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from registry.index.columns.hashes import hash_bytes
-from registry.index.columns.rows import Bodies, Rows, rows_of
+from registry.index.columns.rows import Bodies, Rows
 from registry.index.columns.runs import Integers, Runs, starts_of
 from registry.index.columns.signatures import SIGNATURE_BYTES
 from registry.ranking.encoders.vectors import SITE_BYTES
 from registry.ranking.policy import Policy
-from registry.ranking.profile import Profile
 
 _NUMBERS = (
     *(("site_ids", "<i8"), ("publishers", "<i8"), ("changed_s", "<u4")),
@@ -40,11 +38,6 @@ class ReadRows:
 
     rows: Rows
     left_out: int
-
-
-def features_of(profiles: Sequence[Profile], policy: Policy) -> list[bytes]:
-    """Return the features of each profile, all made under the policy."""
-    return encode_features(rows_of(profiles, policy), policy)
 
 
 def encode_features(rows: Rows, policy: Policy) -> list[bytes]:

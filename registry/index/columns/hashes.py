@@ -1,8 +1,9 @@
 """Hashes of words: the first eight bytes of their BLAKE2b, of what a site says even."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +28,9 @@ def find_hash(hashes: npt.NDArray[np.uint64], hash_: int) -> int | None:
     return at if at < len(hashes) and hashes[at] == hash_ else None
 
 
-def words_of(profile: Profile) -> Iterator[str]:
-    """Yield what a site says, field by field."""
-    yield from profile.site_terms
-    for action in profile.actions:
-        yield from action.name_terms
-        yield from action.description_terms
-        yield from action.parameter_terms
+def words_of(profile: Profile) -> Iterable[str]:
+    """Return the distinct terms of what a site says, in order, field by field."""
+    fields = [
+        (a.name_terms, a.description_terms, a.parameter_terms) for a in profile.actions
+    ]
+    return dict.fromkeys(chain(profile.site_terms, *chain.from_iterable(fields)))

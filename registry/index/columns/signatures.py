@@ -7,6 +7,7 @@ shops of one platform share the words of their actions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +61,7 @@ def are_alike(
 
 
 def _features(profile: Profile, policy: Policy) -> npt.NDArray[np.uint64]:
-    words = dict.fromkeys([*words_of(profile), *_repeated(profile.site_terms, policy)])
+    words = chain(words_of(profile), _repeated(profile.site_terms, policy))
     return np.array([*map(hash_word, words)], np.uint64)
 
 

@@ -1,6 +1,6 @@
 """Input and output of an encoder."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -13,14 +13,15 @@ class SiteWords:
     """A site's content words, masked. about: of category and description.
 
     names, descriptions, parameters: an entry for each action, in order. texts: what
-    category and description say, then each action, masked but otherwise as written.
+    category and description say, then each action, masked but otherwise as written; to
+    be read once.
     """
 
     about: Words
     names: Sequence[Words]
     descriptions: Sequence[Words]
     parameters: Sequence[Words]
-    texts: Sequence[str] = ()
+    texts: Iterable[str] = ()
 
 
 class Meaning(msgspec.Struct, frozen=True, kw_only=True, gc=False):

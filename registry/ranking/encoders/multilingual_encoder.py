@@ -11,6 +11,7 @@ exact: the same bits on every machine.
 
 import hashlib
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +75,8 @@ class MultilingualEncoder:
 
     def encode_request(self, text: str, sentence: Words, content: Words) -> Meaning:
         total = self._static.request_sum(sentence, content)[0][:STATIC_AXES]
-        sentences = self._sentences.project(self._encode([plain_text(runs_of(text))]))
+        outputs = self._encode([plain_text(runs_of(text))])
+        (sentences,) = self._sentences.project([outputs])
         weight_bp = self._static_weight_bp(content) if total.any() else 0
         if not content or not sentences.any():
             return Meaning(vector=bytes(DIMENSIONS), confidence_bp=0)
@@ -98,23 +100,19 @@ class MultilingualEncoder:
 
     def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
         most = self._policy.sentence_texts_max
-        texts = [list(dict.fromkeys(site.texts[:most])) for site in sites]
+        texts = [dict.fromkeys(islice(site.texts, most)) for site in sites]
         names = [dict.fromkeys(map(" ".join, site.names[: most - 1])) for site in sites]
         groups = [*texts, *names]
         outputs = self._encode([text for group in groups for text in group])
         ends = np.cumsum(list(map(len, groups)))[:-1]
-        vectors = list(map(self._sentences.project, np.split(outputs, ends)))
-        return list(
-            map(self._encode_site, sites, vectors[: len(sites)], vectors[len(sites) :])
-        )
-
-    def _encode_site(self, site: SiteWords, texts: Floats, names: Floats) -> bytes:
-        static = self._static.site_sum(site)[:STATIC_AXES]
-        total = texts * FULL + names * self._policy.sentence_names_bp
-        if not static.any() and not total.any():
-            return quantise_site(np.zeros(DIMENSIONS))
-        half = static if static.any() else _NOTHING
-        return quantise_site(join(scale_to_length(half), scale_to_length(total)))
+        both = self._sentences.project(np.split(outputs, ends)).reshape(2, -1, AXES)
+        sentences = both[0] * FULL + both[1] * self._policy.sentence_names_bp
+        static = np.array([self._static.site_sum(site)[:STATIC_AXES] for site in sites])
+        is_said = static.any(axis=1, keepdims=True)
+        halves = np.where(is_said, static, _NOTHING), sentences
+        joined = join(*map(scale_to_length, halves))
+        says_something = is_said | sentences.any(axis=1, keepdims=True)
+        return list(map(quantise_site, np.where(says_something, joined, 0)))
 
     def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         return self._sentences.encode(texts, self._policy.sentence_pieces_max)

@@ -10,7 +10,7 @@ would otherwise count as likeness, and for phrases less than for sentences.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -48,15 +48,17 @@ class SentenceEncoder:
         self._mean = scale_to_length(projection[:, AXES].astype(float), MEAN_LENGTH)
         self._stored: dict[tuple[str, int], npt.NDArray[np.float32]] = {}
 
-    def project(self, outputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-        """Return what the outputs of texts have in common, shape (AXES,), LENGTH long.
+    def project(
+        self, groups: Iterable[npt.NDArray[np.float32]]
+    ) -> npt.NDArray[np.float64]:
+        """Return what the outputs of each group of texts have in common.
 
-        Zero if all of them are.
+        Shape (groups, AXES), each LENGTH long; zero if all of the group's outputs are.
         """
-        total = scale_to_length(outputs.sum(axis=0, dtype=np.float64))
-        if not total.any():
-            return np.zeros(AXES)
-        return scale_to_length((total - self._mean) @ self._projection)
+        sums = [outputs.sum(axis=0, dtype=np.float64) for outputs in groups]
+        total = scale_to_length(np.array(sums))
+        common = scale_to_length((total - self._mean) @ self._projection)
+        return np.where(total.any(axis=1, keepdims=True), common, 0)
 
     def encode(self, texts: Sequence[str], pieces_most: int) -> npt.NDArray[np.float32]:
         """Return whole numbers, shape (texts, WIDTH), each text's LENGTH long.
@@ -80,9 +82,7 @@ class SentenceEncoder:
         known = [i for i, text in enumerate(numbers) if self.pieces.are_known(text)]
         for batch in _batches(known, list(map(len, numbers))):
             outputs = self.layers([numbers[index] for index in batch])
-            vectors[batch] = [
-                scale_to_length(output.astype(float)) for output in outputs
-            ]
+            vectors[batch] = scale_to_length(outputs.astype(float))
         return vectors
 
 

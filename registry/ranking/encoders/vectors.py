@@ -27,12 +27,14 @@ Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 def scale_to_length(total: Floats, length: int = LENGTH) -> Floats:
-    """Scale whole numbers to a length, in whole numbers; zero stays zero."""
-    largest = np.abs(total).max()
-    if not largest:
-        return total
-    whole = np.rint(total * (_FINE / largest))
-    scaled: Floats = np.rint(whole * (length / np.sqrt(np.square(whole).sum())))
+    """Scale whole numbers along the last axis to a length, in whole numbers.
+
+    Zero stays zero.
+    """
+    largest = np.abs(total).max(axis=-1, keepdims=True)
+    whole = np.rint(total * (_FINE / np.maximum(largest, 1)))
+    squares = np.maximum(np.square(whole).sum(axis=-1, keepdims=True), 1)
+    scaled: Floats = np.rint(whole * (length / np.sqrt(squares)))
     return scaled
 
 

@@ -34,23 +34,19 @@ _JOINING = " "
 class ActionWords(NamedTuple):
     """An action's content words by field, masked. plain: its name as `plain_name`.
 
-    text: its description, or else its name, masked but otherwise as written.
     terms: distinct ones of the three fields, in their order.
     """
 
     action: Action
     shown: str
     plain: str
-    text: str
     name: Sequence[str]
     description: Sequence[str]
     parameters: Sequence[str]
     terms: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
     def without_words(self) -> "ActionWords":
-        return self._replace(
-            text="", name=(), description=(), parameters=(), terms=((), (), ())
-        )
+        return self._replace(name=(), description=(), parameters=(), terms=((), (), ()))
 
 
 class _Runs:
@@ -94,10 +90,12 @@ class SiteTextReader:
         text = f"{site.category} \n {site.description}"
         return self._content(text, self._policy.site_words_max)
 
-    def text(self, site: Site) -> str:
-        """Return the description, or the category where it says nothing but the name."""
-        cut = self.mask.cut_text
-        return cut(site.description) or cut(site.category)
+    def text(self, description: str, name: str) -> str:
+        """Return the description, masked but otherwise as written.
+
+        name: what stands for it where it says nothing but the site's own name.
+        """
+        return self.mask.cut_text(description) or self.mask.cut_text(name)
 
     def action(self, action: Action) -> ActionWords:
         policy = self._policy
@@ -114,7 +112,6 @@ class SiteTextReader:
             action,
             action.name if masked == words else plain,
             plain,
-            self.mask.cut_text(action.description) or self.mask.cut_text(action.name),
             name,
             description,
             parameters,

@@ -10,7 +10,7 @@ pinyin, as syllables have too few consonants to tell names apart.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from anyascii import anyascii
@@ -67,29 +67,42 @@ class _Unit(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TranscribedNames:
     """names: as written, and the words of them that are marks.
 
-    is_everyday: of a word that sounds like a name; such a word stays.
+    is_everyday: of a word that sounds like a name; such a word stays. Most texts and
+    names are ASCII, and need none of what is cached here.
     """
 
     names: frozenset[str]
     is_everyday: Callable[[str], bool] = field(repr=False, compare=False)
-    is_latin: bool = field(init=False)
-    _written: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
-    _scripts_of: Mapping[str, frozenset[str]] = field(
-        init=False, repr=False, compare=False
-    )
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def is_latin(self) -> bool:
+        if all(map(str.isascii, self.names)):
+            return True
+        scripts = frozenset[str]().union(*self._scripts_of.values())
+        return scripts <= {"LATIN"} and not any(map(_UNSPACED.search, self.names))
+
+    @cached_property
+    def _written(self) -> re.Pattern[str] | None:
         unspaced = {_folded(name) for name in self.names if _UNSPACED.search(name)}
-        pattern = _any_of(name for name in unspaced if len(name) > 1)
-        scripts_of = _scripts_by_key(self.names)
-        scripts = frozenset[str]().union(*scripts_of.values())
-        object.__setattr__(self, "_written", pattern)
-        object.__setattr__(self, "_scripts_of", scripts_of)
-        object.__setattr__(self, "is_latin", not unspaced and scripts <= {"LATIN"})
+        return _any_of(name for name in unspaced if len(name) > 1)
+
+    @cached_property
+    def _scripts_of(self) -> Mapping[str, frozenset[str]]:
+        """Return, by key, the scripts in which a name of that key is written."""
+        scripts_of: dict[str, frozenset[str]] = {}
+        for name in sorted(self.names):  # of one key the last decides
+            units = _units(readable(name))
+            scripts = frozenset(unit.script for unit in units)
+            letters = "".join(unit.letters for unit in units)
+            for key in _keys("", letters, is_whole="CJK" not in scripts):
+                scripts_of[key] = scripts_of.get(key, frozenset()) | scripts
+            # Han of the same sound is the name in other characters.
+            scripts_of.update(dict.fromkeys(_pinyin(letters), scripts - {"CJK"}))
+        return scripts_of
 
     def cut(self, text: str) -> str:
         """Return the text with a space for each name in it that words would not show."""
@@ -184,20 +197,6 @@ def _folded(text: str) -> str:
     return "".join(
         fold(letter) if _UNSPACED.match(letter) else letter for letter in readable(text)
     )
-
-
-def _scripts_by_key(names: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return, by key, the scripts in which a name of that key is written."""
-    scripts_of: dict[str, frozenset[str]] = {}
-    for name in sorted(names):  # of one key the last decides
-        units = _units(readable(name))
-        scripts = frozenset(unit.script for unit in units)
-        letters = "".join(unit.letters for unit in units)
-        for key in _keys("", letters, is_whole="CJK" not in scripts):
-            scripts_of[key] = scripts_of.get(key, frozenset()) | scripts
-        # Han of the same sound is the name in other characters.
-        scripts_of.update(dict.fromkeys(_pinyin(letters), scripts - {"CJK"}))
-    return scripts_of
 
 
 def _keys(script: str, letters: str, *, is_whole: bool) -> Iterator[str]:

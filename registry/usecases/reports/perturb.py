@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
 
+from msgspec import structs
+
 from registry.formats.offer import last_change
 from registry.identity.statements.declarations import Declarations
 from registry.ranking.profile import Profile
@@ -82,7 +84,8 @@ def renamed(listing: TrialListing, draw: Draw) -> TrialListing:
     is_part_used = any(part[0] in _UMLAUT_VOWELS or part[:2] in texts for part in parts)
     name = f"{site.name} | {brand}" if is_part_used else brand
     description = f"{brand}. {site.description}"
-    return _with_site(listing, replace(site, name=name, description=description), draw)
+    changed = structs.replace(site, name=name, description=description)
+    return _with_site(listing, changed, draw)
 
 
 def coin_word(rng: Random) -> str:
@@ -133,7 +136,7 @@ def with_other_labels(listing: TrialListing, draw: Draw) -> TrialListing:
     labelled = replace(
         listing, size=size, independence="independent" if is_independent else "chain"
     )
-    site = replace(listing.entry.site, is_independent=is_independent)
+    site = structs.replace(listing.entry.site, is_independent=is_independent)
     return _with_site(labelled, site, draw)
 
 
@@ -154,7 +157,7 @@ def with_zero_commission(listing: TrialListing, draw: Draw) -> TrialListing:
 def _with_commission(
     listing: TrialListing, percent: float | None, draw: Draw
 ) -> TrialListing:
-    site = replace(listing.entry.site, commission_percent=percent)
+    site = structs.replace(listing.entry.site, commission_percent=percent)
     return _with_site(listing, site, draw)
 
 
@@ -285,7 +288,7 @@ def make_more_reliable(listing: TrialListing, draw: Draw) -> TrialListing:
     figures = listing.probes
     failed = figures.probes - figures.successes
     successes = figures.successes + draw.rng.randint(0, failed)
-    better = replace(
+    better = structs.replace(
         figures,
         successes=successes,
         answers=max(figures.answers, successes),
@@ -297,7 +300,7 @@ def make_more_reliable(listing: TrialListing, draw: Draw) -> TrialListing:
 def make_less_reliable(listing: TrialListing, draw: Draw) -> TrialListing:
     """The same number of probes, fewer of them well."""
     figures = listing.probes
-    worse = replace(
+    worse = structs.replace(
         figures,
         successes=draw.rng.randint(0, figures.successes),
         median_ms=None if figures.median_ms is None else figures.median_ms * 2,
@@ -311,11 +314,11 @@ def declare_types(listing: TrialListing, draw: Draw) -> TrialListing:
     As within a month of the last change, so that freshness hides no loss.
     """
     actions = tuple(
-        replace(
+        structs.replace(
             action,
             sensitivity=action.sensitivity or draw.rng.choice(("read", "write")),
             parameters=tuple(
-                replace(
+                structs.replace(
                     parameter,
                     type="string" if parameter.type == "unknown" else parameter.type,
                 )
@@ -324,7 +327,7 @@ def declare_types(listing: TrialListing, draw: Draw) -> TrialListing:
         )
         for action in listing.entry.site.actions
     )
-    site = replace(listing.entry.site, actions=actions)
+    site = structs.replace(listing.entry.site, actions=actions)
     return replace(listing, entry=replace(listing.entry, site=site))
 
 

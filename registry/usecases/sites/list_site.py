@@ -20,13 +20,13 @@ from registry.db.sites.notices import Notice
 from registry.db.sites.probes import StoredProbe
 from registry.db.sites.profiles import StoredProfile
 from registry.formats.offer import last_change
-from registry.index.columns.features import features_of
+from registry.index.columns.features import encode_features
+from registry.index.columns.rows import rows_of
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import (
     Profile,
     Subject,
-    encode_profile,
     make_profiles,
     parse_profile,
 )
@@ -293,13 +293,10 @@ def stored_profiles(
     profiles_: Sequence[Profile], policy: Policy
 ) -> list[StoredProfile]:
     """Return profiles that were made under the policy as they are stored."""
+    rows = rows_of(profiles_, policy)
     return [
-        StoredProfile(
-            profile=encode_profile(profile), features=features, policy=policy.digest
-        )
-        for profile, features in zip(
-            profiles_, features_of(profiles_, policy), strict=True
-        )
+        StoredProfile(profile=rows.bodies[n], features=features, policy=policy.digest)
+        for n, features in enumerate(encode_features(rows, policy))
     ]
 
 

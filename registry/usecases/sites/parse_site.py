@@ -16,6 +16,8 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import structs
+
 from registry.db.sites.documents import StoredDocument
 from registry.errors import Problem, Refused
 from registry.formats.assemble import AssembledSite, assemble
@@ -309,7 +311,7 @@ def with_declarations(site: Site, declared: Declarations) -> Site:
         return site
     commission = site.commission_percent
     independent = site.is_independent
-    return replace(
+    return structs.replace(
         site,
         category=site.category or declared.category or "",
         location=site.location or declared.location,

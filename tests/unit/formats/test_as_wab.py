@@ -1,11 +1,11 @@
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 from registry.formats.detect import parse_document
 from registry.formats.document import Document, Parsed

@@ -3,6 +3,8 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
+from msgspec import structs
+
 from registry.formats.assemble import assemble
 from registry.formats.document import Document, DocumentOrigin, Format
 from registry.formats.reading.name_folding import match_key
@@ -147,7 +149,7 @@ def test_spellings_of_one_name_match() -> None:
 
 def test_the_hash_has_32_bytes_and_ignores_order() -> None:
     a, b = Action(name="a", calls=(_call("wab"), _call("awp"))), Action(name="b")
-    swapped = replace(a, calls=a.calls[::-1])
+    swapped = structs.replace(a, calls=a.calls[::-1])
     first = semantic_hash(Site(actions=(a, b), languages=("de", "en")))
     assert len(first) == 32
     assert first == semantic_hash(Site(actions=(b, swapped), languages=("en", "de")))
@@ -156,12 +158,12 @@ def test_the_hash_has_32_bytes_and_ignores_order() -> None:
 def test_every_claim_counts_for_the_hash() -> None:
     base = Site(name="Hof", actions=(Action(name="a"),))
     others = [
-        replace(base, name="Gut"),
-        replace(base, commission_percent=1.0),
-        replace(base, is_independent=False),
-        replace(base, actions=(Action(name="a", description="x"),)),
-        replace(base, actions=(Action(name="a", auth_required=False),)),
-        replace(base, actions=(Action(name="a"), Action(name="b"))),
+        structs.replace(base, name="Gut"),
+        structs.replace(base, commission_percent=1.0),
+        structs.replace(base, is_independent=False),
+        structs.replace(base, actions=(Action(name="a", description="x"),)),
+        structs.replace(base, actions=(Action(name="a", auth_required=False),)),
+        structs.replace(base, actions=(Action(name="a"), Action(name="b"))),
     ]
     assert len({semantic_hash(site) for site in [base, *others]}) == 7
 
@@ -199,7 +201,7 @@ def test_parameters_that_differ_are_shown_and_the_first_format_stands() -> None:
 
 def test_parameters_that_one_document_leaves_open_are_no_contradiction() -> None:
     query = Parameter(name="query", required=True)
-    finer = replace(query, type="string", description="what to look for")
+    finer = structs.replace(query, type="string", description="what to look for")
     listing = assemble(
         [_with_action("wab"), _with_action("awp", query), _with_action("abp", finer)]
     )

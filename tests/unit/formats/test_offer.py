@@ -1,9 +1,9 @@
 """What resets freshness: what agents can do, once a month, and nothing else."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from registry.formats.offer import last_change, offer_digest
 from registry.sites.action import Action, Call, Parameter

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.index.columns.features import FEATURES, features_of, read_rows
+from registry.index.columns.features import FEATURES, encode_features, read_rows
 from registry.index.columns.rows import Bodies, Rows, rows_of
 from registry.index.columns.runs import Runs, no_source, starts_of
 from registry.ranking.policy import STATIC_POLICY as P
@@ -24,7 +24,7 @@ OTHER = replace(P, name="other")
 
 
 def stored(profile: Profile) -> bytes:
-    (features,) = features_of([profile], P)
+    (features,) = encode_features(rows_of([profile], P), P)
     return features + encode_profile(profile)
 
 
@@ -99,7 +99,7 @@ def test_nothing_stored_has_no_rows() -> None:
 
 
 def test_features_of_another_policy_are_left_out(site: MakeProfile) -> None:
-    (others,) = features_of([site(8)], OTHER)
+    (others,) = encode_features(rows_of([site(8)], OTHER), OTHER)
     bodies = [stored(site(7)), others + encode_profile(site(8)), stored(site(9))]
     read = read_rows(Bodies.of(bodies), P)
     assert read.rows.site_ids.tolist() == [7, 9]
@@ -114,7 +114,7 @@ def test_profile_without_features_is_left_out(site: MakeProfile) -> None:
 
 
 def test_what_is_cut_off_before_the_profile_is_left_out(site: MakeProfile) -> None:
-    (features,) = features_of([site(7)], P)
+    (features,) = encode_features(rows_of([site(7)], P), P)
     cut = [features[:end] for end in range(len(features))]
     assert read_rows(Bodies.of(cut), P).left_out == len(features)
 

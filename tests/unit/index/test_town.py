@@ -4,10 +4,10 @@ The bounds are what the policy reaches, a little loosened; they guard it, and ar
 claim that this is enough. What it misses stands here by name.
 """
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import structs
 
 from registry.demo.town.build_document import build_document, document_path
 from registry.demo.town.member import CAST, Member
@@ -78,7 +78,7 @@ def read(member: Member) -> Site:
     )
     assert isinstance(outcome, Parsed)
     site = assemble([outcome.document]).site
-    return replace(site, category=site.category or member.category)
+    return structs.replace(site, category=site.category or member.category)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec import structs
+
 from registry.demo.town.member import CAST
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY as P
@@ -104,7 +106,7 @@ def _sites(dice: random.Random, copies: int) -> Iterator[TownSite]:
         site = read(member)
         claim = LocationClaim(city=member.city, country=member.country)
         commission = dice.choice((None, 0, 0, 7.5))
-        site = replace(site, location=claim, commission_percent=commission)
+        site = structs.replace(site, location=claim, commission_percent=commission)
         yield _settled(site, member.host, member.host, dice)
         if number % 5 == 0:
             for copy in range(copies * (1 + number % 3)):
@@ -113,16 +115,18 @@ def _sites(dice: random.Random, copies: int) -> Iterator[TownSite]:
         if number % 4 == 0:
             for copy in range(2):
                 host = f"copy-{copy}-of-{number}.example"
-                other = replace(site, name=f"Copy {copy}")
+                other = structs.replace(site, name=f"Copy {copy}")
                 if number % 8 == 0:  # it says nothing but its name
-                    other = replace(other, description=f"Copy {copy}!")
+                    other = structs.replace(other, description=f"Copy {copy}!")
                 yield _settled(_varied(other, copy), host, host, dice)
 
 
 def _varied(site: Site, copy: int) -> Site:
     """Every second copy says nearly the same, the others offer less."""
     actions = site.actions if copy % 2 else site.actions[: 1 + copy % len(site.actions)]
-    return replace(site, description=f"{site.description} Desk {copy}", actions=actions)
+    return structs.replace(
+        site, description=f"{site.description} Desk {copy}", actions=actions
+    )
 
 
 def _settled(site: Site, host: str, domain: str, dice: random.Random) -> TownSite:

@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from registry.index.building.builder import Builder
 from registry.index.query.search import prepare_query, search
@@ -253,7 +254,7 @@ def test_what_is_advised_raises_the_score_in_an_index_of_any_sites(
 def test_a_description_is_advised_where_it_raises_the_score(
     site: Site, others: list[Site]
 ) -> None:
-    silent = replace(site, description="")
+    silent = structs.replace(site, description="")
     if not any(advice.factor == "relevance" for advice in _advise(silent)):
         return
     before = _scores(silent, others)
@@ -264,7 +265,7 @@ def test_a_description_is_advised_where_it_raises_the_score(
 
 
 def test_owners_learn_that_the_category_is_a_filter() -> None:
-    (advice,) = _advise(replace(WHOLE, category=""))
+    (advice,) = _advise(structs.replace(WHOLE, category=""))
     assert (advice.factor, advice.gain) == ("eligibility", None)
     assert "filter" in advice.how
 
@@ -292,7 +293,7 @@ def test_failing_probes_are_advised_on_with_what_they_asked_got_and_want() -> No
     assert (advice.factor, advice.probe) == ("quality", FAILED)
     for words in ("0 of 8", FAILED.url, "404", '"status": "ok"', "docs/probes.md"):
         assert words in advice.how
-    mended = replace(figures, successes=8)
+    mended = structs.replace(figures, successes=8)
     lost = quality(mended, STATIC_POLICY) - quality(figures, STATIC_POLICY)
     assert advice.gain == lost > 0
 

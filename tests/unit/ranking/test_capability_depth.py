@@ -1,9 +1,9 @@
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from registry.ranking.capability_depth import (
     Capability,

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
@@ -42,19 +43,21 @@ BRANDS = [
 def branded(site: Site, brand: str) -> Site:
     """The site as it would be if the brand were its name, in each text."""
     actions = tuple(
-        replace(
+        structs.replace(
             action,
             name=f"{brand} {action.name}",
             description=f"{action.description} at {brand}",
             parameters=tuple(
-                replace(parameter, description=f"{brand}: {parameter.description}")
+                structs.replace(
+                    parameter, description=f"{brand}: {parameter.description}"
+                )
                 for parameter in action.parameters
             ),
         )
         for action in site.actions
     )
     text = f"{brand}, your favourite. {site.description} Only {brand}!"
-    return replace(site, name=brand, description=text, actions=actions)
+    return structs.replace(site, name=brand, description=text, actions=actions)
 
 
 @pytest.mark.parametrize("brand", BRANDS)
@@ -69,7 +72,7 @@ def test_renaming_to_any_brand_changes_no_byte(
 def test_a_name_that_the_text_does_not_say_changes_no_byte(
     profile_of: MakeProfile, bistro: Site, brand: str
 ) -> None:
-    renamed = profile_of(replace(bistro, name=brand))
+    renamed = profile_of(structs.replace(bistro, name=brand))
     assert encode_profile(renamed) == encode_profile(profile_of(bistro))
 
 
@@ -136,7 +139,7 @@ def test_one_mark_in_the_place_of_another_changes_no_byte(
 @given(marks())
 def test_no_mark_is_left_and_every_other_word_is(mark: str) -> None:
     named = profile_at(shop_of(mark), f"{mark}.example")
-    nameless = profile_at(replace(shop_of(""), name=""), "xq.test")
+    nameless = profile_at(structs.replace(shop_of(""), name=""), "xq.test")
     assert replace(named, actions=()) == replace(nameless, actions=())
     assert impacts(named, DEFAULT_POLICY) == impacts(nameless, DEFAULT_POLICY)
 
@@ -148,7 +151,9 @@ def test_renaming_a_site_and_its_host_alone_changes_no_byte(
 ) -> None:
     ours, theirs = (
         encode_profile(
-            profile_at(replace(shop_of(""), name=f"{mark} Store"), f"{mark}.example")
+            profile_at(
+                structs.replace(shop_of(""), name=f"{mark} Store"), f"{mark}.example"
+            )
         )
         for mark in (first, other)
     )
@@ -160,16 +165,16 @@ def test_a_domain_in_the_text_changes_no_byte(
     profile_of: MakeProfile, bistro: Site, domain: str
 ) -> None:
     text = f"{bistro.description} See www.{domain} or {domain.partition('.')[0]}"
-    site = replace(bistro, description=text)
+    site = structs.replace(bistro, description=text)
     named = profile_of(site, host=f"www.{domain}", registrable_domain=domain)
-    plain = replace(bistro, description=f"{bistro.description} See or")
+    plain = structs.replace(bistro, description=f"{bistro.description} See or")
     assert encode_profile(named) == encode_profile(profile_of(plain))
 
 
 def test_claims_outside_the_five_factors_change_no_byte(
     profile_of: MakeProfile, bistro: Site
 ) -> None:
-    claimed = replace(
+    claimed = structs.replace(
         bistro,
         url="https://famous.example",
         commission_percent=12.5,
@@ -181,7 +186,7 @@ def test_claims_outside_the_five_factors_change_no_byte(
 def test_what_filters_ask_for_is_in_no_factor(
     profile_of: MakeProfile, bistro: Site
 ) -> None:
-    claimed = replace(bistro, languages=("de",), permissions=(("click", True),))
+    claimed = structs.replace(bistro, languages=("de",), permissions=(("click", True),))
     known = profile_of(claimed, conformance="strict")
     assert replace(known, languages=(), permissions=(), conformance="") == profile_of(
         bistro
@@ -191,7 +196,7 @@ def test_what_filters_ask_for_is_in_no_factor(
 def test_filters_find_what_a_site_declares(
     profile_of: MakeProfile, bistro: Site
 ) -> None:
-    claimed = replace(
+    claimed = structs.replace(
         bistro,
         languages=("de-AT", "de_CH", "en", "", "-"),
         permissions=(("readContent", True), ("click", False), ("read_content", True)),
@@ -211,16 +216,16 @@ def test_filters_find_what_a_site_declares(
 
 
 def test_what_is_undeclared_is_neither(profile_of: MakeProfile, bistro: Site) -> None:
-    silent = replace(bistro, actions=(Action(name="a"),))
+    silent = structs.replace(bistro, actions=(Action(name="a"),))
     assert profile_of(silent).requires_auth == ()
-    assert profile_of(replace(bistro, actions=())).requires_auth == ()
+    assert profile_of(structs.replace(bistro, actions=())).requires_auth == ()
 
 
 @pytest.mark.parametrize("brand", ["Zorblax", "Coca-Cola", "百度"])
 def test_filters_find_no_site_by_its_name(
     profile_of: MakeProfile, bistro: Site, brand: str
 ) -> None:
-    claimed = replace(
+    claimed = structs.replace(
         branded(bistro, brand), permissions=((f"{brand} read", True), (brand, True))
     )
     profile = profile_of(claimed)
@@ -302,7 +307,7 @@ def test_off_topic_terms_never_raise_an_impact(
     stuffing = " ".join(
         f"topic{chr(97 + i)}{chr(97 + j)}" for i in range(9) for j in range(9)
     )
-    stuffed = replace(bistro, description=f"{bistro.description} {stuffing}")
+    stuffed = structs.replace(bistro, description=f"{bistro.description} {stuffing}")
     before = impacts(profile_of(bistro), DEFAULT_POLICY)
     after = impacts(profile_of(stuffed), DEFAULT_POLICY)
     assert all(after[term] < impact for term, impact in before.items())
@@ -311,7 +316,7 @@ def test_off_topic_terms_never_raise_an_impact(
 def test_order_of_actions_changes_no_number(
     profile_of: MakeProfile, bistro: Site
 ) -> None:
-    turned = profile_of(replace(bistro, actions=bistro.actions[::-1]))
+    turned = profile_of(structs.replace(bistro, actions=bistro.actions[::-1]))
     straight = profile_of(bistro)
     assert replace(turned, actions=straight.actions) == straight
 

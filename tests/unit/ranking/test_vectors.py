@@ -14,6 +14,7 @@ from registry.ranking.encoders.vectors import (
     quantise_request,
     quantise_site,
     reciprocals,
+    scale_to_length,
     unpack_sites,
 )
 
@@ -56,6 +57,16 @@ def test_scaling_in_fractions_rounds_as_whole_numbers_do(total: np.ndarray) -> N
     exact = [(255 * int(item) + largest) // (2 * largest) for item in total]
     assert list(quantise_request(total)) == [min(item, 127) % 256 for item in exact]
     assert quantise_request(total.astype(np.float64)) == quantise_request(total)
+
+
+@given(TOTALS, TOTALS)
+def test_each_row_is_scaled_as_if_it_were_alone(
+    first: np.ndarray, other: np.ndarray
+) -> None:
+    several = np.array([first, np.zeros(DIMENSIONS), other])
+    alone = [scale_to_length(row).tobytes() for row in several]
+    assert [row.tobytes() for row in scale_to_length(several)] == alone
+    assert not scale_to_length(several)[1].any()
 
 
 def test_nothing_has_no_direction() -> None:

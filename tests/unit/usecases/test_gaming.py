@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from registry.bench.invariance import NOW, town_listing, town_shadow
 from registry.demo.town.member import CAST, Member
@@ -220,6 +221,9 @@ def test_names_of_other_trades_bring_no_place_among_them(town: Town) -> None:
 
 
 def test_where_no_action_is_described_names_count(town: Town) -> None:
-    bare = [replace(action, description="", parameters=()) for action in HONEST.actions]
+    bare = [
+        structs.replace(action, description="", parameters=())
+        for action in HONEST.actions
+    ]
     (profile,) = town.listed([replace(HONEST, host="bare.com", actions=tuple(bare))])
     assert joined(town.ask([profile], "reserve a table", ("Amman", "JO")))

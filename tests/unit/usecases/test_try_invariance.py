@@ -10,6 +10,7 @@ from operator import sub
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from registry.bench.invariance import NOW, town_shadow, with_leak
 from registry.demo.town.member import CAST
@@ -204,7 +205,9 @@ def test_a_name_that_is_said_with_other_vowels_stays_beside_the_new_one(
     town: Shadow, vowel: str
 ) -> None:
     listing = town.listings[0]
-    site = replace(listing.entry.site, name="Gruenspan", description=f"Gr{vowel}nspan")
+    site = structs.replace(
+        listing.entry.site, name="Gruenspan", description=f"Gr{vowel}nspan"
+    )
     named = replace(listing, entry=replace(listing.entry, site=site))
     changed = PERTURB["name"](named, Draw(Random(1), NOW, Point(0, 0)))
     assert changed.entry.site.name.startswith("Gruenspan | ")
