@@ -35,9 +35,9 @@ class Policy:
     """Constants of the score. `_bp` is basis points, `_milli` thousandths."""
 
     name: str = "fair-2026.11"
-    encoder: str = "wordllama-axes-96-use-multilingual-3-axes-160"
+    encoder: str = "wordllama-axes-84-use-multilingual-3-axes-192"
     encoder_digest: str = (
-        "sha256:474d75c667c57f5a2cc6d309e461628b332ffeaf3ae423ef07122ecf47855038"
+        "sha256:94ae375a88ecbd1f45d2f40f5a97bea5da6eea71b2644b3c6e9192acc77696f1"
     )
 
     # Weights of the factors
@@ -198,17 +198,17 @@ class Policy:
         "reached by who says the request in an action's name and description: a full 1",
     )
     meaning_min_bp: int = _constant(
-        4200, "what a site that shares a word with a request must mean of it as a whole"
+        4300, "what a site that shares a word with a request must mean of it as a whole"
     )
     meaning_only_min_bp: int = _constant(
-        3500, "the same without one: a common word makes texts alike whatever they mean"
+        3350, "the same without one: a common word makes texts alike whatever they mean"
     )
     meaning_step_bp: int = _constant(
         100, "less for each further term: long texts differ"
     )
     meaning_beside_step_bp: int = _constant(250, "and for others once one site does")
     meaning_terms_min: int = _constant(3, "a phrase: it asks for one thing")
-    meaning_terms_max: int = _constant(9, "from here on no longer text is less alike")
+    meaning_terms_max: int = _constant(11, "from here on no longer text is less alike")
     relevance_min: int = _constant(
         0, "beside that words are not asked for; static vectors need them, see there"
     )

@@ -15,12 +15,12 @@ def to_bytes(v, most):
 
 
 def put_together(static, sentence):
-    numbers = [*((n / 96, 0, x) for n, x in enumerate(static))]
-    numbers += [(n / 160, 1, x) for n, x in enumerate(sentence)]
+    numbers = [*((n / 84, 0, x) for n, x in enumerate(static))]
+    numbers += [(n / 192, 1, x) for n, x in enumerate(sentence)]
     return [x for *_, x in sorted(numbers, key=lambda number: number[:2])]
 
 
-NOTHING = [0] * 48 + [1 if i % 2 else -1 for i in range(48, 96)]
+NOTHING = [0] * 42 + [1 if i % 2 else -1 for i in range(42, 84)]
 
 
 class Meaning:
@@ -36,23 +36,23 @@ class Meaning:
     def site(self, fields, sentences, names):
         """fields: see `static_half`. sentences, names: in order."""
         policy = self.policy
-        static = self.static.site_sum(*fields)[:96]
+        static = self.static.site_sum(*fields)[:84]
         texts = dict.fromkeys(sentences[: policy.sentence_texts_max])
         names = dict.fromkeys(names[: policy.sentence_texts_max - 1])
         total = self.sentences.vector(texts) * FULL
         total = total + self.sentences.vector(names) * policy.sentence_names_bp
         if not static.any() and not total.any():
-            return [0] * 256
+            return [0] * 276
         half = static if static.any() else NOTHING
         return to_bytes(put_together(to_length(half), to_length(total)), 7)
 
     def request(self, text, content, sentence):
         """Return vector and confidence. text: in its plain form."""
         policy = self.policy
-        static = self.static.request_sum(content, sentence)[:96]
+        static = self.static.request_sum(content, sentence)[:84]
         sentence_half = self.sentences.vector([text])
         if not content or not sentence_half.any():
-            return [0] * 256, 0
+            return [0] * 276, 0
         whole = sum(word in self.static.whole for word in content)
         share = FULL * whole // max(1, len(content))
         grown = policy.static_weight_bp * max(0, share - policy.static_share_min_bp)

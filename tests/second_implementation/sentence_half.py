@@ -139,8 +139,8 @@ class SentenceHalf:
         columns = np.load(
             ROOT / "registry" / "ranking" / "encoders" / "sentence_projection.npy"
         ).astype(np.int64)
-        self.projection = columns[:, :160]
-        self.mean = to_length(columns[:, 160], 419430)
+        self.projection = columns[:, :192]
+        self.mean = to_length(columns[:, 192], 419430)
         self.dense = {
             name: Dense(matrix)
             for name, matrix in self.file.items()
@@ -154,7 +154,7 @@ class SentenceHalf:
         """Of all texts together."""
         total = to_length(sum(map(self.outputs_of, texts), np.zeros(512)))
         if not total.any():
-            return np.zeros(160)
+            return np.zeros(192)
         return to_length((total - self.mean) @ self.projection)
 
     def outputs_of(self, text):

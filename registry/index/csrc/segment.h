@@ -7,7 +7,7 @@
 
 enum { FULL = 10000, FACTORS = 5, DAY_S = 86400 };
 enum { BLOCK_ROWS = 256 };                      /* rows that share their bounds */
-enum { DIMENSIONS = 256, HALVES = DIMENSIONS / 2 };
+enum { DIMENSIONS = 276, HALVES = DIMENSIONS / 2 };
 enum { LEAD = 120, LEAD_BYTES = LEAD / 2 };  /* dimensions that decide on most rows */
 enum { REST_BYTES = HALVES - LEAD_BYTES };
 enum { ALONG_UNIT = 127, ACROSS_UNIT = 255 };
@@ -29,10 +29,11 @@ typedef struct {
 /* What is read of a row that is looked at closely. */
 typedef struct {
     uint8_t rest[REST_BYTES];
+    uint16_t depth;
     uint32_t changed_s; /* since 1970 */
-    uint16_t depth, quality;
+    uint16_t quality;
     int8_t place[9]; /* x, y, z, three bytes each */
-    uint8_t flags, unused[10];
+    uint8_t flags;
 } record;
 
 typedef struct {

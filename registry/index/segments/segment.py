@@ -57,12 +57,11 @@ SKETCH = np.dtype(
 RECORD = np.dtype(
     [
         ("rest", "u1", (DIMENSIONS - LEAD) // 2),
-        ("changed_s", "<u4"),
         ("depth", "<u2"),
+        ("changed_s", "<u4"),
         ("quality", "<u2"),
         ("place", "u1", (3, 3)),
         ("flags", "u1"),
-        ("unused", "u1", 10),
     ]
 )
 _HAS_LOCAL, _HAS_OTHER = 1, 2

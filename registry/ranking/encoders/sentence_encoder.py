@@ -21,7 +21,7 @@ from registry.ranking.encoders.sentence_pieces import SentencePieces
 from registry.ranking.encoders.vectors import LENGTH, scale_to_length
 from registry.ranking.installed import folder_of
 
-AXES = 160
+AXES = 192
 MEAN_LENGTH = LENGTH * 2 // 5
 """Length of the mean of outputs that are LENGTH long each."""
 PROJECTION = Path(__file__).with_name("sentence_projection.npy")

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-DIMENSIONS = 256
+DIMENSIONS = 276
 SITE_BYTES = DIMENSIONS // 2
 SITE_MOST = 7
 REQUEST_MOST = 127

@@ -5,7 +5,9 @@
 Those of static vectors are the principal axes of the words that the policy lists:
 trades, things, acts. What tells those apart is kept; a table of pieces spends much of its
 room on code and fragments. Those of sentences are of pairs of words less their mean, which
-follows the axes. The axes come in the order of their energy. Roots of matrices differ in the
+follows the axes, each scaled by EVENNESS: what few pairs differ in tells requests for
+something else apart, and many axes hold a little of it. The axes come in the order of
+their energy. Roots of matrices differ in the
 last bits from machine to machine, so the result is kept as a file of rounded numbers,
 and a test asks that it is still nearly as good as one made anew.
 """
@@ -25,6 +27,8 @@ from registry.ranking.encoders import (
 from registry.ranking.policy import DEFAULT_POLICY
 
 _MOST = 127
+EVENNESS = -1 / 8
+"""Power of an axis' variance that it is scaled by: -1/2 makes all axes alike."""
 _WORDS, _LETTERS_MIN, _PIECES_MOST = 12_000, 4, 20
 
 Floats = npt.NDArray[np.float64]
@@ -99,7 +103,8 @@ def sentence_projection() -> npt.NDArray[np.int8]:
     vectors = sentence_vectors()
     mean = vectors.mean(axis=0)
     axes = axes_of(vectors - mean, sentence_encoder.AXES)
-    return np.column_stack([_in_bytes(axes), _in_bytes(mean)])
+    variances = ((vectors - mean) @ axes).var(axis=0)
+    return np.column_stack([_in_bytes(axes * variances**EVENNESS), _in_bytes(mean)])
 
 
 RESULT: dict[str, Callable[[], npt.NDArray[np.int8]]] = {

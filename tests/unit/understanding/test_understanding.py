@@ -78,7 +78,7 @@ def test_other_words_find_the_same(answers: dict[str, Ranked]) -> None:
     assert answered(SETS["other_words"], answers) >= 25
 
 
-@pytest.mark.parametrize(("name", "most"), [("off_topic", 4), ("shared_word", 13)])
+@pytest.mark.parametrize(("name", "most"), [("off_topic", 4), ("shared_word", 12)])
 def test_what_nobody_does_is_not_answered(
     name: str, most: int, answers: dict[str, Ranked]
 ) -> None:
@@ -141,7 +141,7 @@ def test_strangers_who_want_what_nobody_does_are_not_answered(
 
 @pytest.mark.parametrize(
     ("name", "other_words", "other_language", "typos"),
-    [("first_writer", 78, 142, 65), ("second_writer", 66, 116, 57)],
+    [("first_writer", 89, 146, 65), ("second_writer", 75, 125, 57)],
 )
 def test_writers_who_knew_the_sites_alone_find_the_right_one(
     name: str,
@@ -154,8 +154,8 @@ def test_writers_who_knew_the_sites_alone_find_the_right_one(
     assert first_right(sets["other_words"], answers) >= other_words
     assert first_right(sets["other_language"], answers) >= other_language
     assert first_right(sets["typos"], answers) >= typos
-    assert answered(sets["shared_word"], answers) <= 102
-    assert answered(sets["off_topic"], answers) <= 76
+    assert answered(sets["shared_word"], answers) <= 96
+    assert answered(sets["off_topic"], answers) <= 74
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_what_is_not_understood_gets_nothing(town: Index, text: str) -> None:
 
 def test_who_means_a_part_is_not_listed_alone(town: Index) -> None:
     """Sites are eligible beside one that means the request, and not without it."""
-    text = "I want to invest my savings in gold and silver for my retirement"
+    text = "please book a deep tissue massage for my aching shoulders"
     query = prepare_query(text, load_encoder(), P)
     weights = town.term_weights(query.request.terms)
     constants = make_scoring_parameters(query, weights, NOW, P)
