@@ -7,10 +7,12 @@ and holds nothing but what the owner said.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from urllib.parse import urlsplit
+
+import msgspec
 
 from registry.formats.document import Deviation, Document
 from registry.formats.reading.call_targets import resolve_target
@@ -34,14 +36,12 @@ class OwnerQuestion:
     name: str
     text: str
     example: str
-    pointers: Sequence[str]
+    pointers: tuple[str, ...]
     is_optional: bool = False
 
 
-_TABLE = files(__package__).joinpath("first_document.toml")
-QUESTIONS = tuple(
-    OwnerQuestion(**row) for row in tomllib.loads(_TABLE.read_text())["questions"]
-)
+_TABLE = tomllib.loads(files(__package__).joinpath("first_document.toml").read_text())
+QUESTIONS = msgspec.convert(_TABLE["questions"], tuple[OwnerQuestion, ...])
 
 
 def write_first_document(

@@ -53,7 +53,7 @@ def rows(synthetic: Registry) -> Rows:
 
 @pytest.fixture(scope="module")
 def searches(synthetic: Registry, rows: Rows) -> list[ScoringParameters]:
-    queries = make_queries(synthetic, rows, 24, load_encoder(), DEFAULT_POLICY)
+    queries = make_queries(synthetic, rows, 48, load_encoder(), DEFAULT_POLICY)
     return [
         make_scoring_parameters(
             query, dict.fromkeys(query.request.terms, 4_000), NOW, DEFAULT_POLICY

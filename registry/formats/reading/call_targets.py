@@ -13,7 +13,7 @@ from registry.sites.addresses import is_loopback_host, is_public_host
 
 MAX_URL_CHARACTERS = 2_048
 # Most targets: a path without anything that joining it to a base would change.
-_PLAIN_PATH = re.compile(r"(?>(?:/(?!\.)[A-Za-z0-9_{}~.-]++)*+)/?\Z")
+_PLAIN_PATH = re.compile(r"(?>(?:/(?!\.)[A-Za-z0-9_{}~.-]++)*)/?\Z")
 _PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 _SECURE = frozenset({"https", "wss"})
 # Browsers read a backslash as a slash, drop tabs and newlines, and take `https:x` and

@@ -42,8 +42,8 @@ class _Segment(ctypes.Structure):
     ]
 
 
-_QUERY = struct.Struct(f"@3q6P22i{DIMENSIONS}s")
-"""`query` of `csrc/segment.h`."""
+_QUERY = struct.Struct(f"@3q6P22i{DIMENSIONS}s0q")
+"""`query` of `csrc/segment.h`; what follows it is aligned to eight bytes."""
 
 
 class SearchEffort(ctypes.Structure):

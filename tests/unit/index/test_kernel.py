@@ -369,7 +369,7 @@ def test_threads_that_search_at_a_time_do_not_share_their_room(pair: Pair) -> No
 
 
 def test_the_largest_request_has_room(pair: Pair) -> None:
-    rng = np.random.default_rng(6)
+    rng = np.random.default_rng(7)
     terms = [(int(TERMS[number % len(TERMS)]), 90) for number in range(160)]
     constants = replace(
         random_constants(rng),

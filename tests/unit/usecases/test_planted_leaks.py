@@ -447,7 +447,7 @@ async def test_a_draw_of_more_than_it_holds_is_made_again(lister: Lister) -> Non
     """A site of greater key in the place of one that was drawn."""
     policy = replace(lister.policy, eligible_sample=3)
     few = Lister(gazetteer=lister.gazetteer, encoder=lister.encoder, policy=policy)
-    town = town_shadow(few, CAST[::4])
+    town = town_shadow(few, CAST[::3])
     listings = list(map(probed, town.listings))
     builder = Builder.build(list(map(town.make, listings)), policy)
     checks = ProfileChecks(ServedTown(listings, builder), lister.gazetteer, sample=5)
@@ -472,7 +472,7 @@ async def test_a_page_behind_the_site_that_means_the_request_is_honest(
     """Beside that site others are eligible that would not be by themselves."""
     policy = replace(lister.policy, eligible_sample=1)
     few = Lister(gazetteer=lister.gazetteer, encoder=lister.encoder, policy=policy)
-    town = town_shadow(few, CAST[::4])
+    town = town_shadow(few, CAST[::2])
     listings = list(map(probed, town.listings))
     profiles = list(map(town.make, listings))
     builder = Builder.build(profiles, policy)
