@@ -5,7 +5,6 @@ and holds nothing but what the owner said.
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,8 +39,10 @@ class OwnerQuestion:
     is_optional: bool = False
 
 
-_TABLE = tomllib.loads(files(__package__).joinpath("first_document.toml").read_text())
-QUESTIONS = msgspec.convert(_TABLE["questions"], tuple[OwnerQuestion, ...])
+QUESTIONS = msgspec.toml.decode(
+    files(__package__).joinpath("first_document.toml").read_bytes(),
+    type=dict[str, tuple[OwnerQuestion, ...]],
+)["questions"]
 
 
 def write_first_document(

@@ -69,11 +69,8 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
             }
         )
     else:
-        word = (
-            "[red]not the same[/]" if recomputed.differences else "[green]the same[/]"
-        )
-        word = "not made" if recomputed.missing else word
-        console.print_line(f"{shown(host)} in {committed.name}: {word}")
+        outcome = recomputed.outcome
+        console.print_line(f"{shown(host)} in {committed.name}: {outcome}")
         for line in (*recomputed.differences, *recomputed.missing):
             console.print_line(f"  {shown(line)}")
     if recomputed.differences or recomputed.missing:

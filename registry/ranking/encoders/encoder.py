@@ -30,7 +30,7 @@ class Encoder(Protocol):
         """Encode a request. sentence: all its words. content: its content words."""
 
     def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
-        """Return `vectors.SITE_BYTES` bytes a site; all zero without meaningful words."""
+        """Return SITE_BYTES a site, of at least one; zero without meaningful words."""
 
     def is_whole_piece(self, word: str) -> bool:
         """Return whether the vocabulary of frequent pieces has the whole word."""
