@@ -4,6 +4,7 @@ import asyncio
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -109,7 +110,7 @@ def test_a_process_that_stops_while_it_holds_the_lock_stops_nobody(
     tmp_path: Path,
 ) -> None:
     stopped, other = Taker(tmp_path), Taker(tmp_path)
-    assert stopped.table._lock()
+    assert stopped.table.lock()
     assert [other.take("a") for _ in range(4)] == [True, True, True, False]
 
 
@@ -117,7 +118,7 @@ def test_strangers_who_crowd_a_set_do_not_make_a_spender_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Who came once is forgotten before who has spent all."""
-    monkeypatch.setattr(bucket_table, "SETS", 1)
+    monkeypatch.setattr(BucketTable, "form", replace(bucket_table.FORMAT, sets=1))
     taker = Taker()
     for _ in range(3):
         taker.take("spender")
@@ -128,22 +129,22 @@ def test_strangers_who_crowd_a_set_do_not_make_a_spender_forgotten(
 
 def test_memory_is_bounded_whoever_comes(taker: Taker, tmp_path: Path) -> None:
     shared = Taker(tmp_path)
-    size = len(shared.table._memory)
+    size = len(shared.table.memory)
     for number in range(20_000):
         shared.take(str(number))
-    file = tmp_path / bucket_table.FILE_NAME
-    assert file.stat().st_size == size == len(shared.table._memory) < 2 << 20
+    file = tmp_path / bucket_table.FORMAT.file_name
+    assert file.stat().st_size == size == len(shared.table.memory) < 2 << 20
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_the_file_names_nobody(tmp_path: Path) -> None:
     Taker(tmp_path).take("192.0.2.77")
-    assert b"192.0.2.77" not in (tmp_path / bucket_table.FILE_NAME).read_bytes()
+    assert b"192.0.2.77" not in (tmp_path / bucket_table.FORMAT.file_name).read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
 def test_who_can_not_share_limits_alone(tmp_path: Path, kind: str) -> None:
-    file = tmp_path / bucket_table.FILE_NAME
+    file = tmp_path / bucket_table.FORMAT.file_name
     match kind:
         case "file":
             file.write_text("something else")

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from registry.interfaces.wab.seen_commands import FILE_NAME, SETS, WAYS, SeenCommands
+from registry.interfaces.http.shared_sets import WAYS
+from registry.interfaces.wab.seen_commands import FORMAT, SeenCommands
 
 KEY = b"k" * 32
 
@@ -38,12 +39,12 @@ def test_of_two_processes_one_takes_an_id(tmp_path: Path) -> None:
 
 def test_the_file_does_not_grow_and_the_newest_are_remembered(tmp_path: Path) -> None:
     seen = SeenCommands(tmp_path, KEY)
-    size = (tmp_path / FILE_NAME).stat().st_size
+    size = (tmp_path / FORMAT.file_name).stat().st_size
     for number in range(20_000):
         assert seen.take("flood", str(number))
-    assert (tmp_path / FILE_NAME).stat().st_size == size < 8 << 20
+    assert (tmp_path / FORMAT.file_name).stat().st_size == size < 8 << 20
     assert not any(seen.take("flood", str(number)) for number in range(20_000))
-    assert SETS * WAYS == 524_288
+    assert FORMAT.sets * WAYS == 524_288
 
 
 def test_a_folder_that_can_not_be_had_leaves_it_working(tmp_path: Path) -> None:
