@@ -23,8 +23,8 @@ from registry.errors import RegistryError
 from registry.ranking.rank_score import PageStart
 from registry.records.canonical import JsonValue, canonical_json
 from registry.records.disclosure import parse_disclosure
+from registry.records.packed_scores import DisclosedScore
 from registry.records.recomputation import (
-    DisclosedScore,
     KnownDay,
     Recomputation,
     disclosed_seed,
@@ -213,7 +213,7 @@ async def _fetch_record(source: LogSource, ranking_id: str) -> Held:
     held = msgspec.convert(answer, Held)
     wanted, answered = (text.partition(".")[0] for text in (ranking_id, held.id))
     if answered != wanted:
-        raise LogUnreadable(f"{source.place} answers for {answered}, not {wanted}")
+        raise LogUnreadable(f"{source.name} answers for {answered}, not {wanted}")
     if held.openings is None:
         errors.print(
             "The secret half of the id is missing or wrong: nothing is opened."

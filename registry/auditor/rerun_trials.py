@@ -135,7 +135,7 @@ class Rerun:
             setattr(self, name, members)
 
     async def _fetch_material(self, source: LogSource) -> TrialMaterial | None:
-        """Return what the log commits to; None where that can't be had."""
+        """Return what the log commits to; None where it is unavailable."""
         if not self.logged or "material" not in self.commitment:
             self.outcome.lack("the log has no results of this day, or no material")
             return None

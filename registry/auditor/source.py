@@ -30,9 +30,9 @@ class LogUnreadable(Exception):
 
 
 class LogSource(Protocol):
-    """place: for people. fetch may be called while another fetch is under way."""
+    """name: for people. fetch may be called while another fetch is under way."""
 
-    place: str
+    name: str
 
     async def fetch(self, path: str) -> bytes | None:
         """The bytes at a path of the log, None if not there. Raises: LogUnreadable."""
@@ -48,7 +48,7 @@ class RemoteSource:
     """A log behind a URL. client: of the same URL, for what else a registry tells."""
 
     def __init__(self, url: str, client: RegistryClient) -> None:
-        self.place = url
+        self.name = url
         self.client = client
         self._connections = Connections(url)
         self._threads = ThreadPoolExecutor(FETCHED_AT_ONCE, "log")
@@ -64,7 +64,7 @@ class RemoteSource:
                 if not error.is_passing:
                     break
             await asyncio.sleep(pause_s)
-        raise LogUnreadable(f"{self.place}: {cause}")
+        raise LogUnreadable(f"{self.name}: {cause}")
 
     async def get_json(self, path: str) -> Json:
         try:
@@ -80,7 +80,7 @@ class RemoteSource:
         return file.signature.encode(), file.body
 
     def _address(self, path: str) -> str:
-        return self.place.rstrip("/") + path
+        return self.name.rstrip("/") + path
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
@@ -133,7 +133,7 @@ class FolderSource:
         """Raises: LogUnreadable."""
         if not folder.is_dir():
             raise LogUnreadable(f"{folder} is no folder")
-        self.place = str(folder)
+        self.name = str(folder)
         self._folder = folder
 
     async def fetch(self, path: str) -> bytes | None:
@@ -155,7 +155,7 @@ class FolderSource:
         raise self._no_registry(path)
 
     def _no_registry(self, path: str) -> LogUnreadable:
-        return LogUnreadable(f"{self.place} is files, and no registry for {path}")
+        return LogUnreadable(f"{self.name} is files, and no registry for {path}")
 
 
 def open_client(url: str) -> RegistryClient:

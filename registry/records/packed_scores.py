@@ -6,7 +6,7 @@ factors, a tie key from the request's seed, the sites from the ranking's column 
     flags     1 byte: SITES, TIES, TOTALS stand here, not being as computed; TIERS and
               PROBES do
     count     1 byte: of sites, n
-    SITES     8 bytes each; records of before alone may have them
+    SITES     8 bytes each; only older records may have them
     TIES      8 bytes each; else the seed, 32 bytes
     TOTALS    4 bytes each
     TIERS     one bit each, from the highest of the first byte; older records have none
@@ -19,10 +19,12 @@ import struct
 import zlib
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 
+from registry.ranking.quality import ProbeFigures
+from registry.ranking.rank_score import PageStart
 from registry.ranking.ties import tie_key
 from registry.sites.identifier import format_site_id, parse_site_id
 
@@ -43,6 +45,7 @@ _MAX_COUNT, _MAX_PART = 255, 2**16 - 1
 T = TypeVar("T")
 Factors = tuple[int, int, int, int, int]
 Probes = tuple[int, int, int, int | None]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Score(
@@ -63,6 +66,34 @@ class Score(
     tier: int | None = None
 
 
+class DisclosedScore(Score, forbid_unknown_fields=False, kw_only=True):
+    """Score as an auditor parses it, who trusts no number.
+
+    tie: 16 hex digits. tier, probes, place: as in `ScoreColumns`; None in rankings of
+    before.
+    """
+
+    tie: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}\Z")]
+    tier: Annotated[int, msgspec.Meta(ge=0, le=1)] | None = None
+    probes: tuple[_Count, _Count, _Count, _Count | None] | None = None
+
+    @property
+    def figures(self) -> ProbeFigures | None:
+        if self.probes is None:
+            return None
+        probes, answers, successes, median_ms = self.probes
+        return ProbeFigures(
+            probes=probes, answers=answers, successes=successes, median_ms=median_ms
+        )
+
+    @property
+    def page_start(self) -> PageStart:
+        """Return where the page begins that goes on from this row."""
+        site_id, tie = parse_site_id(self.site), int(self.tie, 16)
+        relevance, _, _, quality, _ = self.factors
+        return PageStart(-self.score, self.tier or 0, tie, site_id, relevance, quality)
+
+
 parse_scores = msgspec.json.Decoder(list[Score]).decode
 _encode = msgspec.json.Encoder().encode
 
@@ -77,7 +108,7 @@ class ScoreColumns(NamedTuple):
     sites: ids. factors: five each, 0..65535. totals: 32 bits. ties: keys, 64 bits.
     tiers: 0 or 1, of commission; probes: how many, with an answer, with a right one,
     median in ms; places: ids of GeoNames, UNKNOWN_PLACE or PLACELESS. These three are
-    empty in records of before.
+    empty in older records.
     """
 
     sites: Sequence[int]

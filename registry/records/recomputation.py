@@ -19,15 +19,18 @@ from registry.errors import Refused
 from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import FULL, Policy, parse_policy
 from registry.ranking.proximity import proximity
-from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.quality import quality
 from registry.ranking.rank_score import PageStart, RankScale
 from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import verify_disclosure
-from registry.records.packed_scores import PLACELESS, UNKNOWN_PLACE
+from registry.records.packed_scores import (
+    PLACELESS,
+    UNKNOWN_PLACE,
+    DisclosedScore,
+)
 from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
 from registry.records.seed import digest_request
-from registry.sites.identifier import parse_site_id
 from registry.sites.place import Point, centroid_of
 
 RELEVANCE, PROXIMITY, QUALITY = map(
@@ -39,50 +42,10 @@ TIES_BY_ID = 1
 """Form of policies that do not say how ties are drawn: by an id that the registry chose."""
 
 
-_Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class DisclosedScore(msgspec.Struct, frozen=True):
-    """A place of the answer as the `scores` disclosure has it.
-
-    tie: 16 hex digits. tier: of commission. probes: of the site, how many, with an
-    answer, with a right one, and their median in ms. place: see `ScoreColumns`. These
-    are None in rankings of before.
-    """
-
-    site: str
-    factors: tuple[int, int, int, int, int]
-    score: int
-    tie: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}\Z")]
-    tier: Annotated[int, msgspec.Meta(ge=0, le=1)] | None = None
-    probes: tuple[_Count, _Count, _Count, _Count | None] | None = None
-    place: int | None = None
-
-    @property
-    def figures(self) -> ProbeFigures | None:
-        if self.probes is None:
-            return None
-        probes, answers, successes, median_ms = self.probes
-        return ProbeFigures(
-            probes=probes, answers=answers, successes=successes, median_ms=median_ms
-        )
-
-    @property
-    def page_start(self) -> PageStart:
-        """Return where the page begins that goes on from this row."""
-        numbers = (
-            -self.score,
-            self.tier or 0,
-            int(self.tie, 16),
-            parse_site_id(self.site),
-        )
-        return PageStart(*numbers, self.factors[RELEVANCE], self.factors[QUALITY])
-
-
 class AnswerDisclosed(msgspec.Struct, frozen=True):
     """Disclosed answer: how many sites were eligible, and those returned in order.
 
-    sample: of the eligible; None in records of before.
+    sample: of the eligible; None in older records.
     """
 
     eligible: Annotated[int, msgspec.Meta(ge=0)]

@@ -286,7 +286,7 @@ def changed_at_the_end(registry):
         (withheld_statement, "the archive lacks its statement"),
         (withheld_key, "the archive lacks the key"),
         (withheld_documents, "its documents do not count any more"),
-        (former_archive, "no archive of before has proofs"),
+        (former_archive, "archives of older releases have no proofs"),
         (changed_at_the_end, "about when the window ended"),
     ],
 )

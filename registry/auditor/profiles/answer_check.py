@@ -27,9 +27,9 @@ from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import idf_milli
 from registry.records.canonical import JsonValue
+from registry.records.packed_scores import DisclosedScore
 from registry.records.recomputation import (
     AnswerDisclosed,
-    DisclosedScore,
     RequestDisclosed,
     parse_request,
 )
@@ -56,7 +56,7 @@ class WeighedIndex(Index):
 class DisclosedAnswer:
     """Answer as its record discloses it. seed: of its ties, if its secret is known.
 
-    sample: of the eligible sites; None in records of before, which do not tell it.
+    sample: of the eligible sites; None in older records, which lack it.
     """
 
     query: Query

@@ -75,7 +75,7 @@ def exposure(
         added = Sum()
         for each_day in days:
             if each_day not in record_ids:
-                raise LogUnreadable(f"{source.place} has no exposure of {each_day}")
+                raise LogUnreadable(f"{source.name} has no exposure of {each_day}")
             index = await leaf_index_of(source, record_ids[each_day])
             added.add(await _verified(source, entries, key, each_day, index))
         labels = await _labels(source, by, midnight(last + DAY)) if by else {}

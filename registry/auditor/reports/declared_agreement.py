@@ -15,6 +15,7 @@ from registry.identity.statements.registration import SiteStatement, parse_state
 from registry.records.canonical import digest_of
 from registry.records.record import format_minute, parse_record
 from registry.records.record_fields import Members
+from registry.reports.archive.agreement import Agreement
 from registry.reports.archive.declared_rows import DeclaredRow
 from registry.reports.labels import DOCUMENT, REGISTRATION, LabelStatement
 from registry.reports.window.observation import SiteDisclosure
@@ -24,7 +25,6 @@ from registry.usecases.sites.declared import label_declared, label_documented
 from registry.usecases.sites.parse_site import ParsedSite, Registrant, parse_site
 from registry.usecases.sites.profile_material import bodies_of
 
-MOST = 100
 VISIT_S = 600
 """Seconds between the fetch of a document and its listing, at most."""
 
@@ -32,19 +32,16 @@ UNDECLARED_SITE = "its labels and category are unproven: the archive lacks"
 
 
 @dataclass(slots=True, kw_only=True)
-class DeclaredAgreement:
-    """Feed it every entry of a sound log by `visit`, then ask `finish`.
+class DeclaredAgreement(Agreement):
+    """Agreement of labels and categories with declarations.
 
     end: of the window. size: leaves that the archive was made from. sites: how many have
-    the labels and the category that they declared. differences, missing: sentences; the
-    latter tell what could not be computed.
+    the labels and the category that they declared.
     """
 
     end: datetime
     size: int
     sites: int = 0
-    differences: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
     _newest: dict[int, list[Members]] = field(default_factory=dict)
 
     def visit(self, index: int, entry: bytes) -> None:
@@ -69,8 +66,8 @@ class DeclaredAgreement:
     ) -> None:
         """sites, labels: as the report takes them. declared: None where it has none."""
         if declared is None:
-            self.missing.append(
-                "labels and categories: no archive of before has proofs"
+            self.lack(
+                "labels and categories: archives of older releases have no proofs"
             )
             return
         stated = {
@@ -84,11 +81,11 @@ class DeclaredAgreement:
                 self._hold(row, left.pop(row.site_id), own)
         for site_id, site in left.items():
             if site_id in self._newest or site.registered_at or site.category:
-                self._lack(site_id, f"{UNDECLARED_SITE} what it declared")
+                self._lack_of(site_id, f"{UNDECLARED_SITE} what it declared")
             self._newest.pop(site_id, None)
         for site_id, logged in self._newest.items():
             if str(logged[0]["t"]) < format_minute(self.end):
-                self._differ(site_id, "it is registered and not in the archive")
+                self._differ_on(site_id, "it is registered and not in the archive")
 
     def _hold(
         self, row: DeclaredRow, site: SiteDisclosure, labels: dict[str, Label]
@@ -112,10 +109,10 @@ class DeclaredAgreement:
         token = (row.statement or "").encode()
         if not logged or not token:
             lacking = "its statement" if logged else "a record of its registration"
-            self._lack(row.site_id, f"{UNDECLARED_SITE} {lacking}")
+            self._lack_of(row.site_id, f"{UNDECLARED_SITE} {lacking}")
             return None
         if all(digest_of(token) != members["jws"] for members in logged):
-            self._differ(row.site_id, "its statement is not the newest in the log")
+            self._differ_on(row.site_id, "its statement is not the newest in the log")
             return None
         try:
             jws = parse_compact(token)
@@ -123,9 +120,9 @@ class DeclaredAgreement:
             verify_jws(jws, keys[jws.kid])
             return parse_statement(jws.payload, test_hosts=True)
         except KeyError as unknown:
-            self._lack(row.site_id, f"{UNDECLARED_SITE} the key {unknown}")
+            self._lack_of(row.site_id, f"{UNDECLARED_SITE} the key {unknown}")
         except RegistryError as refused:
-            self._differ(row.site_id, f"its statement: {refused}")
+            self._differ_on(row.site_id, f"its statement: {refused}")
         return None
 
     def _parsed(self, row: DeclaredRow, statement: SiteStatement) -> ParsedSite | None:
@@ -141,7 +138,7 @@ class DeclaredAgreement:
             now = max(body.fetched_at for body in bodies)
             return parse_site(bodies, registrant, now=now)
         except (RegistryError, ValueError, OverflowError) as error:
-            self._lack(row.site_id, f"its documents do not count any more: {error}")
+            self._lack_of(row.site_id, f"its documents do not count any more: {error}")
             return None
 
     def _compare(
@@ -159,14 +156,12 @@ class DeclaredAgreement:
         text = f"the {name} is {shown}, and {declared} is declared"
         is_late = any(abs(instant - end) < VISIT_S for instant in instants)
         if is_late and REGISTRATION not in name:
-            self._lack(row.site_id, f"{text}, about when the window ended")
+            self._lack_of(row.site_id, f"{text}, about when the window ended")
         else:
-            self._differ(row.site_id, text)
+            self._differ_on(row.site_id, text)
 
-    def _differ(self, site_id: int, text: str) -> None:
-        if len(self.differences) < MOST:
-            self.differences.append(f"site {format_site_id(site_id)}: {text}")
+    def _differ_on(self, site_id: int, text: str) -> None:
+        self.differ(f"site {format_site_id(site_id)}: {text}")
 
-    def _lack(self, site_id: int, text: str) -> None:
-        if len(self.missing) < MOST:
-            self.missing.append(f"site {format_site_id(site_id)}: {text}")
+    def _lack_of(self, site_id: int, text: str) -> None:
+        self.lack(f"site {format_site_id(site_id)}: {text}")

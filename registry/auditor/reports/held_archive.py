@@ -19,6 +19,7 @@ from registry.reports.archive.declared_rows import read_declared
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.archive.label_rows import read_labels
+from registry.reports.archive.ranking_agreement import RankingAgreement
 from registry.reports.archive.reading import Archive, iterate_rankings
 from registry.reports.archive.site_rows import read_sites
 from registry.reports.archive.trial_agreement import TrialAgreement
@@ -34,26 +35,25 @@ if TYPE_CHECKING:
 class HeldArchive:
     """conduct: what the log's records showed."""
 
-    rankings: Agreement
+    rankings: RankingAgreement
+    samples: SampleAgreement
     labels: LabelAgreement
     trials: TrialAgreement
     declared: DeclaredAgreement
-    samples: SampleAgreement
     conduct: ConductState
 
     @property
+    def parts(self) -> tuple[Agreement, ...]:
+        return self.rankings, self.samples, self.labels, self.trials, self.declared
+
+    @property
     def differences(self) -> list[str]:
-        agreements = (
-            *(self.rankings, self.samples, self.labels, self.trials),
-            self.declared,
-        )
-        return [line for own in agreements for line in own.differences]
+        return [line for part in self.parts for line in part.differences]
 
     @property
     def missing(self) -> list[str]:
         """Return what could not be computed."""
-        agreements = (self.declared, self.samples, self.trials)
-        return [line for own in agreements for line in own.missing]
+        return [line for part in self.parts for line in part.missing]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -95,29 +95,29 @@ async def hold_against_log(
         trials, samples = _trials(manifest), _samples(manifest)
         declared = DeclaredAgreement(end=end, size=size)
 
+        visits = (rankings.visit, samples.visit, labels.visit, trials.visit)
+
         def see(index: int, entry: bytes) -> None:
-            for agreement in (rankings, labels, declared):
-                agreement.visit(index, entry)
-            samples.visit(entry)
-            trials.visit(entry)
-            watch(index, entry)
+            for visit in (*visits, declared.visit, watch):
+                visit(index, entry)
 
         log = await Follower(
             source, trust, state=_seen(trust, covering), watch=see
         ).run()
-        if not rankings.finish():
+        rankings.finish()
+        if not rankings.differences:
             samples.finish(iterate_rankings(duck, archive), log.conduct.seeds)
         sites = read_sites(duck)
         labels.finish(sites)
         trials.finish()
         rows = read_declared(duck) if manifest.has_declared else None
         declared.finish(sites, list(read_labels(duck)), rows)
-    return HeldArchive(rankings, labels, trials, declared, samples, log.conduct)
+    return HeldArchive(rankings, samples, labels, trials, declared, log.conduct)
 
 
-def _rankings(duck: "Duck", archive: Archive, size: int) -> Agreement:
+def _rankings(duck: "Duck", archive: Archive, size: int) -> RankingAgreement:
     manifest = archive.manifest
-    return Agreement(
+    return RankingAgreement(
         start=manifest.start,
         end=manifest.end,
         size=size,

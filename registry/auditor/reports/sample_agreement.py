@@ -21,11 +21,10 @@ from registry.index.query.sample import KEYS, draw_keys, left_out
 from registry.ranking.policy import Policy
 from registry.records.recomputation import disclosed_seed
 from registry.records.rules.conduct_state import CommittedDay
+from registry.reports.archive.agreement import Agreement
 from registry.reports.archive.archive_rows import ArchivedRanking
 from registry.reports.inference.draws import SampleDraw, chance_of
 from registry.sites.identifier import format_site_id
-
-MOST = 100
 
 
 class _Entry(msgspec.Struct):
@@ -38,24 +37,22 @@ _read_entry = msgspec.json.Decoder(_Entry).decode
 
 
 @dataclass(slots=True, kw_only=True)
-class SampleAgreement:
-    """Feed it every entry of a sound log by `visit`, then ask `finish`.
+class SampleAgreement(Agreement):
+    """Agreement of samples with their seeds.
 
     start, end: minutes of the window. sites: that the archive names. samples: how many
-    were held against their seeds. differences, missing: sentences; the latter tell what
-    could not be computed.
+    were held against their seeds.
     """
 
     start: str
     end: str
     sites: int
     samples: int = 0
-    differences: list[str] = field(default_factory=list)
     _seed_of: "array[int]" = field(default_factory=lambda: array("q"))
     _lacking: Counter[str] = field(default_factory=Counter)
     _draws: dict[bytes, SampleDraw] = field(default_factory=dict)
 
-    def visit(self, entry: bytes) -> None:
+    def visit(self, _: int, entry: bytes) -> None:
         """Note the leaf of the seed that a ranking of the window names."""
         if b'"kind":"ranking"' in entry:
             record = _read_entry(entry)
@@ -71,11 +68,9 @@ class SampleAgreement:
                 self._hold(row, days[leaf])
         if (chance := chance_of([*self._draws.values()])) < SURE:
             drawn = f"fair draws take keys as those of {len(self._draws)} samples"
-            self._differ(f"{drawn} in {chance:.1g} of cases")
-
-    @property
-    def missing(self) -> list[str]:
-        return [f"{count} samples: {why}" for why, count in self._lacking.items()]
+            self.differ(f"{drawn} in {chance:.1g} of cases")
+        for why, count in self._lacking.items():
+            self.lack(f"{count} samples: {why}")
 
     def _hold(self, row: ArchivedRanking, day: CommittedDay) -> None:
         if not row.sample_logged:
@@ -95,7 +90,7 @@ class SampleAgreement:
             values = {name: msgspec.json.decode(getattr(row, name)) for name in opened}
             seed = disclosed_seed(values, secret, policy.canonical_json.decode())
         except (RegistryError, msgspec.MsgspecError, ValueError) as error:
-            self._differ(f"ranking {row.id}: what was asked can't be read: {error}")
+            self.differ(f"ranking {row.id}: what was asked can't be read: {error}")
             return
         if seed is None:
             self._lacking["not all that was asked is in the archive"] += 1
@@ -107,12 +102,8 @@ class SampleAgreement:
         is_part = self.sites > PANEL_ROWS
         for site_id in left_out(row.returned, row.sampled, seed, size, is_part=is_part):
             site = f"site {format_site_id(site_id)} was returned"
-            self._differ(f"ranking {row.id}: {site} and belongs into the sample")
+            self.differ(f"ranking {row.id}: {site} and belongs into the sample")
         if len(row.sampled) < row.eligible and not is_part:
             keys = draw_keys(np.array(row.sampled, np.int64), seed)
             draw = SampleDraw(int(keys.max()) / KEYS, len(row.sampled), row.eligible)
             self._draws.setdefault(seed, draw)
-
-    def _differ(self, text: str) -> None:
-        if len(self.differences) < MOST:
-            self.differences.append(text)

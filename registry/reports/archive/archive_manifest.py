@@ -45,7 +45,7 @@ class Manifest(
     checkpoint: the signed note of the tree that holds every record told here. erased:
     rankings of which nothing is disclosed any more. trials: of invariance, of each run
     in the window what was tried. swap_salts: of each run, see `digest_swaps`; none in
-    archives of before.
+    older archives.
     """
 
     version: Literal["fairness-archive/2"] = "fairness-archive/2"
@@ -75,7 +75,7 @@ class Manifest(
 
     @property
     def has_declared(self) -> bool:
-        """Return whether it has what sites declared: archives of before do not."""
+        """Return whether it has what sites declared: older archives do not."""
         return any(file.name == DECLARED for file in self.files)
 
 

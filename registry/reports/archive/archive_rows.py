@@ -28,7 +28,7 @@ LATER = (
     *("tiers", "probes", "answer_salt", "choice", "choice_salt", "places"),
     *("request", "request_salt", "sample_logged"),
 )
-"""Columns that files of before lack."""
+"""Columns that older files lack."""
 
 
 class ArchivedRanking(msgspec.Struct, kw_only=True):

@@ -12,11 +12,10 @@ from datetime import datetime
 from registry.errors import RegistryError
 from registry.records.labelling import Labelling
 from registry.records.record import format_minute, parse_record
+from registry.reports.archive.agreement import Agreement
 from registry.reports.labels import AUDITOR, NO_LABEL, LabelStatement, SiteLabel, settle
 from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id, parse_site_id
-
-MAX_DIFFERENCES = 100
 
 _Key = tuple[int, str]  # site, auditor's verifier key
 
@@ -31,13 +30,13 @@ class Statement:
 
 
 @dataclass(slots=True, kw_only=True)
-class LabelAgreement:
-    """Feed it every entry of a sound log by `visit`, then ask `finish`.
+class LabelAgreement(Agreement):
+    """Agreement of labels with statements of auditors.
 
     labels: of each site the newest of each author by `end`. size: leaves that the
     archive was made from. known: the auditors whose labels may count; empty: any who
     signs. statements: how many were found to stand behind a label. auditors: how many
-    labels of each count as his. differences: sentences.
+    labels of each count as his.
     """
 
     end: datetime
@@ -46,7 +45,6 @@ class LabelAgreement:
     known: Collection[str] = ()
     statements: int = 0
     auditors: Counter[str] = field(default_factory=Counter)
-    differences: list[str] = field(default_factory=list)
     _newest: dict[_Key, list[Statement]] = field(default_factory=dict)
     _at_the_end: dict[_Key, list[Statement]] = field(default_factory=dict)
 
@@ -63,7 +61,7 @@ class LabelAgreement:
             labelling.verify()
         except RegistryError as refused:
             label = f"entry {index}, a label of site {site} by {auditor}, is not signed"
-            self._report(f"{label} by this key: {refused}")
+            self.differ(f"{label} by this key: {refused}")
             return
         statement = Statement(index=index, minute=minute, labelling=labelling)
         key = parse_site_id(site), auditor
@@ -72,8 +70,8 @@ class LabelAgreement:
         else:
             self._keep(key, statement)
 
-    def finish(self, sites: Iterable[SiteDisclosure]) -> list[str]:
-        """Return all differences, at most MAX_DIFFERENCES. sites: as the report takes them."""
+    def finish(self, sites: Iterable[SiteDisclosure]) -> None:
+        """sites: as the report takes them."""
         settled: dict[int, SiteLabel] = {}
         for site_id, labels in self.labels:
             settled[site_id] = settle(labels, self.end)
@@ -81,17 +79,16 @@ class LabelAgreement:
                 self._look_at(site_id, label)
         for (site_id, auditor), (statement, *_) in self._newest.items():
             at = f"entry {statement.index}, what {auditor} says of site"
-            self._report(f"{at} {format_site_id(site_id)}, is not in the archive")
+            self.differ(f"{at} {format_site_id(site_id)}, is not in the archive")
         for site in sites:
             counting = settled.get(parse_site_id(site.site_id), NO_LABEL)
             for difference in _unsettled(site, counting):
-                self._report(difference)
-        return self.differences
+                self.differ(difference)
 
     def _look_at(self, site_id: int, label: LabelStatement) -> None:
         at = f"the label of site {format_site_id(site_id)} by {label.stated_by}"
         if label.valid_from > self.end:
-            self._report(f"{at} was not on record before the window ended")
+            self.differ(f"{at} was not on record before the window ended")
         if label.kind == AUDITOR:
             self.auditors[label.stated_by] += 1
             self._hold(site_id, label, at)
@@ -108,11 +105,11 @@ class LabelAgreement:
     def _hold(self, site_id: int, label: LabelStatement, at: str) -> None:
         key = site_id, label.stated_by
         if self.known and label.stated_by not in self.known:
-            self._report(f"{at} is of an auditor who was not named")
+            self.differ(f"{at} is of an auditor who was not named")
         required = self._newest.pop(key, [])
         candidates = required + self._at_the_end.get(key, [])
         if not candidates:
-            self._report(f"{at} is in the archive, and no statement of it in the log")
+            self.differ(f"{at} is in the archive, and no statement of it in the log")
             return
         unlike = [list(differing(label, candidate)) for candidate in candidates]
         if [] in unlike:
@@ -120,11 +117,7 @@ class LabelAgreement:
             return
         nearest = min(range(len(unlike)), key=lambda place: len(unlike[place]))
         names = ", ".join(unlike[nearest])
-        self._report(f"{at} differs from entry {candidates[nearest].index} in: {names}")
-
-    def _report(self, difference: str) -> None:
-        if len(self.differences) < MAX_DIFFERENCES:
-            self.differences.append(difference)
+        self.differ(f"{at} differs from entry {candidates[nearest].index} in: {names}")
 
 
 def differing(label: LabelStatement, statement: Statement) -> Iterator[str]:

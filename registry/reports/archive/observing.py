@@ -91,7 +91,7 @@ _SCORED = f"""
 
 
 class _KnownSites(SiteNumbers):
-    """Numbers of the file of sites: whoever is ranked has to stand in it."""
+    """Numbers of the file of sites: every ranked site has to be in it."""
 
     @override
     def find(self, ids: Integers) -> Numbers:

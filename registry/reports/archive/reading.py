@@ -85,7 +85,7 @@ def iterate_rankings(duck: "Duck", archive: Archive) -> Iterator[ArchivedRanking
 
 
 def _rankings_source(files: list[Path]) -> str:
-    """Return files of rankings as a table; those of before lack the later columns."""
+    """Return files of rankings as a table; older ones lack the later columns."""
     later = ", ".join(f"NULL::{TYPES[name]} AS {name}" for name in LATER)
     rows = f"SELECT * FROM {parquet_source(files)}"  # noqa: S608 — of our own names
     return f"({rows} UNION ALL BY NAME SELECT {later} WHERE false)"

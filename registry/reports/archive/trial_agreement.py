@@ -8,6 +8,7 @@ from msgspec import to_builtins
 from registry.records.canonical import canonical_json, digest_of
 from registry.records.record import parse_record
 from registry.records.record_fields import Members
+from registry.reports.archive.agreement import Agreement
 from registry.reports.invariance import TrialCount, digest_swaps
 
 _OTHER = "are not those that the log tells of"
@@ -15,23 +16,21 @@ _UNLOGGED = "no record commits to them"
 
 
 @dataclass(slots=True, kw_only=True)
-class TrialAgreement:
-    """Feed it every entry of a sound log by `visit`, then ask `finish`.
+class TrialAgreement(Agreement):
+    """Agreement of invariance trials with their records.
 
     start, end: minutes of the window. runs: of the archive, the oldest first. salts: of
-    their pairs. differences, missing: sentences; the latter of what no record proves.
+    their pairs.
     """
 
     start: str
     end: str
     runs: Sequence[Sequence[TrialCount]]
     salts: Sequence[str] = ()
-    differences: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
     _logged: list[Members] = field(default_factory=list)
     _is_older: bool = False
 
-    def visit(self, entry: bytes) -> None:
+    def visit(self, _: int, entry: bytes) -> None:
         if b'"kind":"trials"' not in entry:
             return
         members = parse_record(entry)
@@ -46,7 +45,7 @@ class TrialAgreement:
         if surplus < 0 or (surplus and self._is_older):
             runs = f"{len(self.runs)} runs of trials"
             runs += f", and the log tells of {len(self._logged)}"
-            self.differences.append(f"the archive has {runs}")
+            self.differ(f"the archive has {runs}")
             return
         salts = self.salts or [""] * len(self.runs)
         for run, salt, logged in zip(
@@ -58,8 +57,8 @@ class TrialAgreement:
         day, trials = str(logged["day"]), [c for c in run if not c.is_swap]
         swaps = [count for count in run if count.is_swap]
         if digest_of(canonical_json(to_builtins(trials))) != logged["tallies"]:
-            self.differences.append(f"the trials of {day} {_OTHER}")
+            self.differ(f"the trials of {day} {_OTHER}")
         if "swaps" in logged and digest_swaps(swaps, salt) != logged["swaps"]:
-            self.differences.append(f"the pairs of sites of {day} {_OTHER}")
+            self.differ(f"the pairs of sites of {day} {_OTHER}")
         elif swaps and "swaps" not in logged:
-            self.missing.append(f"the pairs of sites of {day}: {_UNLOGGED}")
+            self.lack(f"the pairs of sites of {day}: {_UNLOGGED}")

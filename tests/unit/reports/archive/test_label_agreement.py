@@ -10,7 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.records.labelling import digest_source
 from registry.records.record import label_record
-from registry.reports.archive.label_agreement import MAX_DIFFERENCES, LabelAgreement
+from registry.reports.archive.agreement import MAX_SENTENCES
+from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id
 from registry.sites.label import Label
@@ -283,4 +284,4 @@ def test_a_label_that_is_too_old_does_not_count():
 
 def test_no_more_than_a_hundred_are_told(town):
     sites = disclosures() * 5
-    assert len(compared(town, {}, sites=sites).differences) == MAX_DIFFERENCES
+    assert len(compared(town, {}, sites=sites).differences) == MAX_SENTENCES

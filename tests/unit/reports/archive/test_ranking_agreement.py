@@ -4,8 +4,9 @@ import pytest
 
 from registry.index.query.eligible_estimate import PANEL_ROWS
 from registry.records.ranking_columns import RankingColumns, pack_sites
-from registry.reports.archive.agreement import MAX_DIFFERENCES, Agreement
+from registry.reports.archive.agreement import MAX_SENTENCES
 from registry.reports.archive.archive_rows import archive_ranking, read_logged
+from registry.reports.archive.ranking_agreement import RankingAgreement
 from registry.reports.archive.row_check import COUNTED_SITES, differences_of
 from tests.unit.records.encoded import encode_disclosure
 from tests.unit.records.history import NOON
@@ -22,7 +23,7 @@ START, END = "2026-11-20T00:00Z", "2026-11-22T00:00Z"
 
 
 def compared(town, *, start=START, end=END, size=None):
-    agreement = Agreement(
+    agreement = RankingAgreement(
         start=start,
         end=end,
         sites=30,
@@ -220,7 +221,7 @@ def test_an_archive_of_another_log_is_told_in_a_hundred_lines():
     for row in other.rows:
         row.operator = "op-9"
     town.rows = other.rows
-    assert len(compared(town).differences) == MAX_DIFFERENCES
+    assert len(compared(town).differences) == MAX_SENTENCES
 
 
 @pytest.mark.parametrize(
