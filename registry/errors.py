@@ -6,10 +6,11 @@ table, `refusals.toml`, and hands them on in its `refusals` module; this module 
 independent of HTTP.
 """
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+
+import msgspec
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ def read_problem_types(package: str) -> Mapping[str, ProblemType]:
     The package itself is not imported.
     """
     table = files("registry").joinpath("..", *package.split("."), "refusals.toml")
-    rows = tomllib.loads(table.read_text())
+    rows = msgspec.toml.decode(table.read_bytes(), type=dict[str, dict[str, str]])
     return {
         name: ProblemType(**{"code": name.lower(), **row}) for name, row in rows.items()
     }

@@ -3,13 +3,14 @@
 They stand in requests.toml.
 """
 
-import tomllib
 from importlib.resources import files
 from typing import Any
 
+import msgspec
+
 Request = dict[str, Any]
 
-_TABLES = tomllib.loads(files(__package__).joinpath("requests.toml").read_text())
+_TABLES = msgspec.toml.decode(files(__package__).joinpath("requests.toml").read_bytes())
 OWN: Request = _TABLES["own"]
 NONSENSE: Request = _TABLES["nonsense"]
 SHOWN: tuple[Request, ...] = (*_TABLES["shown"], OWN)

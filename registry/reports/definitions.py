@@ -3,8 +3,9 @@
 The words stand in definitions.toml.
 """
 
-import tomllib
 from importlib.resources import files
+
+import msgspec
 
 from registry.reports.inference.bootstrap import CLUSTERS_MAX
 from registry.reports.inference.permutation import EXACT_MAX
@@ -14,7 +15,10 @@ from registry.reports.model import Definition
 from registry.reports.window.aggregate import PERSISTENCE
 from registry.reports.window.columns import SAMPLED_MAX
 
-_TEXTS = tomllib.loads(files(__package__).joinpath("definitions.toml").read_text())
+_TEXTS = msgspec.toml.decode(
+    files(__package__).joinpath("definitions.toml").read_bytes(),
+    type=dict[str, dict[str, str]],
+)
 _CONSTANTS = {
     "CLUSTERS_MAX": CLUSTERS_MAX,
     "EXACT_MAX": EXACT_MAX,

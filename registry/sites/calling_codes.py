@@ -1,12 +1,15 @@
 """Country calling codes (ITU-T E.164), for what a telephone number says of a place."""
 
-import tomllib
 from importlib.resources import files
+
+import msgspec
 
 _TABLE = files("registry.sites").joinpath("geonames", "calling_codes.toml")
 _COUNTRIES = {
     code: frozenset(countries.split())
-    for code, countries in tomllib.loads(_TABLE.read_text()).items()
+    for code, countries in msgspec.toml.decode(
+        _TABLE.read_bytes(), type=dict[str, str]
+    ).items()
 }
 
 

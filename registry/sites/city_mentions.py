@@ -1,15 +1,16 @@
 """City mentions: the cities that a request names in its own words.
 
-They are told to whoever asked, as hints: a request's words never move a place in the
+They are returned to the caller as hints: a request's words never move a place in the
 order. A word that means something else as well (nice, reading, mobile) names no city.
 """
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 from typing import Self
+
+import msgspec
 
 from registry.errors import RegistryError
 from registry.sites.gazetteer import Gazetteer, GazetteerCity, fold, read_cities
@@ -17,7 +18,7 @@ from registry.sites.place import Place
 from registry.sites.regions import REGIONS
 
 _TABLE = files("registry.sites").joinpath("geonames", "ordinary_names.toml")
-_NAMES: dict[str, str] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+_NAMES = msgspec.toml.decode(_TABLE.read_bytes(), type=dict[str, str])
 ORDINARY_NAMES = frozenset(_NAMES["words"].split()) | frozenset(
     " ".join(phrase.split()) for phrase in _NAMES["phrases"].split(";")
 )

@@ -1,14 +1,22 @@
 """Error codes of WAB 1.0, Appendix B, for the problems of this registry."""
 
-import tomllib
 from collections.abc import Mapping
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
 
-_TABLE = tomllib.loads(files(__package__).joinpath("wab_codes.toml").read_text())
-_OF_PROBLEM: Mapping[str, str] = _TABLE["of_problem"]
-_OF_STATUS: Mapping[str, str] = _TABLE["of_status"]
+import msgspec
+
+
+class _Table(msgspec.Struct, frozen=True):
+    of_problem: Mapping[str, str]
+    of_status: Mapping[str, str]
+    http_status: Mapping[str, int]
+
+
+_TABLE = msgspec.toml.decode(
+    files(__package__).joinpath("wab_codes.toml").read_bytes(), type=_Table
+)
 
 
 def wab_code_of(code: str, status: int) -> str:
@@ -17,13 +25,13 @@ def wab_code_of(code: str, status: int) -> str:
     Sites and rankings that do not exist are INVALID_PARAMS: Appendix B knows no 404 but
     of actions and selectors.
     """
-    if code in _OF_PROBLEM:
-        return _OF_PROBLEM[code]
+    if code in _TABLE.of_problem:
+        return _TABLE.of_problem[code]
     if code.startswith("json_"):
         return "INVALID_COMMAND"
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return "BRIDGE_ERROR"
-    return _OF_STATUS.get(str(status), "INVALID_PARAMS")
+    return _TABLE.of_status.get(str(status), "INVALID_PARAMS")
 
 
 _DETAILS = ("code", "pointer", "fix")
@@ -41,9 +49,6 @@ def wab_error(problem: Mapping[str, Any], retry_after: str | None) -> dict[str, 
     return error
 
 
-_HTTP_STATUS: Mapping[str, int] = _TABLE["http_status"]
-
-
 def http_status_of(code: str, status: int) -> int:
     """Return the status that Appendix B gives a code. status: of the problem itself.
 
@@ -52,4 +57,4 @@ def http_status_of(code: str, status: int) -> int:
     """
     if code in {"EXECUTION_FAILED", "BRIDGE_ERROR", "TIMEOUT"}:
         return status
-    return _HTTP_STATUS.get(code, HTTPStatus.BAD_REQUEST)
+    return _TABLE.http_status.get(code, HTTPStatus.BAD_REQUEST)

@@ -5,8 +5,9 @@ this one: `lists.toml`, and `trade_words.txt`, plain nouns of trades in other sc
 Latin, written by hand in the form in which words are compared.
 """
 
-import tomllib
 from importlib.resources import files
+
+import msgspec
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -18,7 +19,7 @@ def _in_file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-_LISTS: dict[str, str] = tomllib.loads(_in_file("lists.toml"))
+_LISTS = msgspec.toml.decode(_in_file("lists.toml"), type=dict[str, str])
 
 
 def _in_lists(*names: str) -> tuple[str, ...]:

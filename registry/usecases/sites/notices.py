@@ -6,13 +6,13 @@ more when it is back. What could not be looked at stands as it stood.
 """
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Any, Literal
+
+import msgspec
 
 from registry.db.sites.documents import StoredDocument
 from registry.db.sites.listed_sites import StoredKey
@@ -41,12 +41,20 @@ _NO_TEXT = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 
-_TABLES = tomllib.loads(files(__package__).joinpath("notices.toml").read_text())
-KINDS: Mapping[str, str] = MappingProxyType(_TABLES["kinds"])
-"""Every code, with its title."""
 
-_BEGINS_AND_ENDS: Mapping[str, tuple[str, str]] = _TABLES["conditions"]
-_OF_A_KEY: Mapping[KeyState, tuple[str, str]] = _TABLES["keys"]
+class _Tables(msgspec.Struct, frozen=True):
+    """conditions: the codes of begin and end. keys: code and fix for each state."""
+
+    kinds: Mapping[str, str]
+    conditions: Mapping[str, tuple[str, str]]
+    keys: Mapping[KeyState, tuple[str, str]]
+
+
+_TABLES = msgspec.toml.decode(
+    files(__package__).joinpath("notices.toml").read_bytes(), type=_Tables
+)
+KINDS = _TABLES.kinds
+"""Every code, with its title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +85,7 @@ class Condition:
 
     @property
     def notice(self) -> Notice:
-        code, _ = _BEGINS_AND_ENDS[self.topic]
+        code, _ = _TABLES.conditions[self.topic]
         url = self.url or self.about
         return make_notice(
             code, self.detail, fix=self.fix, url=url, problem=self.problem
@@ -116,7 +124,7 @@ def compare(
     *,
     unseen: Collection[str] = (),
 ) -> ConditionChanges:
-    """unseen: keys of before that this visit could not look at."""
+    """unseen: keys of earlier conditions that this visit could not check."""
     by_key = {condition.key: condition for condition in conditions}
     keys = sorted(by_key)[:MAX_STANDING]
     standing: dict[str, Mapping[str, Any]] = {
@@ -169,7 +177,7 @@ def key_notices(
         reference, state = stored.known.reference, stored.known.state
         was: KeyState = known.get(reference, "absent")
         if state != was:
-            code, fix = _OF_A_KEY[state]
+            code, fix = _TABLES.keys[state]
             detail = f"The key {reference.kid}."
             notices.append(make_notice(code, detail, fix=fix, url=reference.source_url))
     return notices
@@ -257,7 +265,7 @@ def _is_news(known: Mapping[str, Any], reason: str) -> bool:
 def _subject_of(key: str) -> tuple[str, str]:
     """Return the subject of a condition's end: a document or a topic."""
     topic, _, url = key.split(" ", 2)
-    return _BEGINS_AND_ENDS[topic][1], url
+    return _TABLES.conditions[topic][1], url
 
 
 def _over(key: str) -> Notice:
