@@ -18,7 +18,7 @@ from registry.interfaces.http.bucket_table import BucketTable
 from registry.interfaces.http.limits import LENIENCE, Limits, operator_id_of
 from registry.interfaces.http.services import Bot, Services
 from registry.interfaces.http.spare_room import SpareRoom
-from registry.interfaces.http.streams import SOCKETS, SOCKETS_OF_CLIENT, StreamPlaces
+from registry.interfaces.http.streams import SOCKETS, SOCKETS_OF_CLIENT, StreamSlots
 from registry.observability import (
     BATCH_RECORDS,
     INVARIANCE_FINISHED,
@@ -167,8 +167,8 @@ def _services(
         ids=ids,
         limits=_limits(settings, room),
         room=room,
-        streams=StreamPlaces(),
-        sockets=StreamPlaces(SOCKETS, round(SOCKETS_OF_CLIENT * _factor(settings))),
+        streams=StreamSlots(),
+        sockets=StreamSlots(SOCKETS, round(SOCKETS_OF_CLIENT * _factor(settings))),
         refreshes=RefreshAllowance(interval=interval),
         contact=settings.contact,
         bot=_bot(settings),

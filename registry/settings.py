@@ -89,7 +89,7 @@ class Settings(CrawlSettings):
         default=1_000,
     )
     max_pending: Annotated[int, Meta(ge=1)] = setting(
-        "Records that may wait for their place in the log before anonymous askers are "
+        "Records that may wait for their position in the log before anonymous askers are "
         "turned away.",
         default=100_000,
     )

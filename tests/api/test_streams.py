@@ -1,4 +1,4 @@
-"""Event streams have places, so that they leave connections and database to others."""
+"""Event streams have slots, so that they leave connections and database to others."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 
 from registry.errors import RateLimited, Unavailable
 from registry.identity.statements.jws import sign_compact
-from registry.interfaces.http.streams import StreamPlaces
+from registry.interfaces.http.streams import StreamSlots
 from tests.api import expect
 from tests.api.running import RunningRegistry
 from tests.waiting import awaited
@@ -21,41 +21,41 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-def test_a_client_has_some_places_and_others_have_theirs(stack: ExitStack) -> None:
-    places = StreamPlaces(streams=10, of_client=2)
-    first = places.place("192.0.2.1")
+def test_a_client_has_some_slots_and_others_have_theirs(stack: ExitStack) -> None:
+    slots = StreamSlots(streams=10, of_client=2)
+    first = slots.slot("192.0.2.1")
     first.__enter__()
-    stack.enter_context(places.place("192.0.2.1"))
+    stack.enter_context(slots.slot("192.0.2.1"))
     with pytest.raises(RateLimited, match="too_many_streams") as refused:
-        stack.enter_context(places.place("192.0.2.1"))
+        stack.enter_context(slots.slot("192.0.2.1"))
     assert refused.value.retry_after_s
-    stack.enter_context(places.place("192.0.2.2"))
+    stack.enter_context(slots.slot("192.0.2.2"))
     first.__exit__(None, None, None)
-    stack.enter_context(places.place("192.0.2.1"))
+    stack.enter_context(slots.slot("192.0.2.1"))
 
 
 def test_a_process_has_so_many_and_gets_them_back(stack: ExitStack) -> None:
-    places = StreamPlaces(streams=3, of_client=2)
+    slots = StreamSlots(streams=3, of_client=2)
     for _ in range(5):
         with ExitStack() as held:
             for number in range(3):
-                held.enter_context(places.place(f"192.0.2.{number}"))
+                held.enter_context(slots.slot(f"192.0.2.{number}"))
             with pytest.raises(Unavailable, match="streams_taken") as refused:
-                held.enter_context(places.place("192.0.2.9"))
+                held.enter_context(slots.slot("192.0.2.9"))
             assert refused.value.retry_after_s
-    assert not places._open, "nobody who has left is remembered"
+    assert not slots._open, "nobody who has left is remembered"
 
 
-def test_a_48_has_no_more_places_than_some_clients(stack: ExitStack) -> None:
-    places = StreamPlaces(streams=1_000, of_client=2)
+def test_a_48_has_no_more_slots_than_some_clients(stack: ExitStack) -> None:
+    slots = StreamSlots(streams=1_000, of_client=2)
     for number in range(8):
-        stack.enter_context(places.place(f"2001:db8:1:{number}::1"))
+        stack.enter_context(slots.slot(f"2001:db8:1:{number}::1"))
     with pytest.raises(RateLimited):
-        stack.enter_context(places.place("2001:db8:1:99::1"))
-    stack.enter_context(places.place("2001:db8:2:1::1"))
+        stack.enter_context(slots.slot("2001:db8:1:99::1"))
+    stack.enter_context(slots.slot("2001:db8:2:1::1"))
 
 
-def test_a_stream_that_its_client_leaves_gives_its_place_back(
+def test_a_stream_that_its_client_leaves_gives_its_slot_back(
     registry: RunningRegistry,
 ) -> None:
     """The host is nowhere; until it was tried again for minutes, nothing is decided."""
@@ -89,4 +89,4 @@ def test_a_stream_that_its_client_leaves_gives_its_place_back(
             with ExitStack() as stack:
                 return opened(stack).status_code == 200
 
-        awaited("a place to be free again", is_free)
+        awaited("a slot to be free again", is_free)

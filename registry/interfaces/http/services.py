@@ -11,7 +11,7 @@ from registry.db.engine.engines import Engine
 from registry.identity.requests.web_bot_auth import SignatureAgent
 from registry.interfaces.http.limits import Limits
 from registry.interfaces.http.spare_room import SpareRoom
-from registry.interfaces.http.streams import StreamPlaces
+from registry.interfaces.http.streams import StreamSlots
 from registry.sites.addresses import is_loopback_host
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.ids import Clock, IdSource
@@ -77,8 +77,8 @@ class Services:
     ids: IdSource
     limits: Limits
     room: SpareRoom
-    streams: StreamPlaces
-    sockets: StreamPlaces
+    streams: StreamSlots
+    sockets: StreamSlots
     refreshes: RefreshAllowance
     contact: str
     bot: Bot

@@ -30,7 +30,7 @@ def free_bytes_of(folder: Path) -> int:
 class SpareRoom:
     """folder: on the disk that must not run full. engine: of the API's role.
 
-    max_pending: records that may wait for their place in the log.
+    max_pending: records that may wait for their position in the log.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Places of event streams: each keeps a connection and asks the database again and again.
+"""Slots of event streams: each keeps a connection and asks the database again and again.
 
-Both limits are of one process. Who finds no place can poll instead.
+Both limits are of one process. A client without a slot can poll instead.
 """
 
 from collections import Counter
@@ -25,8 +25,8 @@ TOGETHER = 4
 RETRY_AFTER_S = 20
 
 
-class StreamPlaces:
-    """Places for `streams` at once, `of_client` of them for one network."""
+class StreamSlots:
+    """Slots for `streams` at once, `of_client` of them for one network."""
 
     def __init__(
         self, streams: int = STREAMS, of_client: int = STREAMS_OF_CLIENT
@@ -37,8 +37,8 @@ class StreamPlaces:
         self._in_all = 0
 
     @contextmanager
-    def place(self, address: str) -> Iterator[None]:
-        """Hold a place. Raises: RateLimited, Unavailable."""
+    def slot(self, address: str) -> Iterator[None]:
+        """Hold a slot. Raises: RateLimited, Unavailable."""
         networks = networks_of(address)
         for network, most in zip(networks, (1, TOGETHER), strict=False):
             if self._open[network] >= most * self._of_client:
@@ -56,7 +56,7 @@ class StreamPlaces:
 
 
 class LimitedStream(ASGIMiddleware):
-    """Middleware of handlers that stream: a place is held until the answer has ended."""
+    """Middleware of handlers that stream: a slot is held until the answer has ended."""
 
     scopes = (ScopeType.HTTP,)
 
@@ -68,7 +68,7 @@ class LimitedStream(ASGIMiddleware):
         address = scope["client"][0] if scope["client"] else ""
         with ExitStack() as held:
             try:
-                held.enter_context(services.streams.place(address))
+                held.enter_context(services.streams.slot(address))
             except RateLimited:
                 await services.limits.hold_up()
                 raise

@@ -75,21 +75,21 @@ Cursor = Annotated[
     str | None, QueryParameter(max_length=1000, description="nextCursor of a page")
 ]
 Row = TypeVar("Row")
-Place = TypeVar("Place")
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing(Generic[Row, Place]):
+class Listing(Generic[Row, Key]):
     """purpose: the call and its filters; no other listing takes its cursors.
 
-    place_of: where the next page begins, behind the row that is the last of this one.
-    find: at most so many rows, behind a place or from the beginning.
+    key_of: the sort key of a row; a page begins behind the key of the last row before it.
+    find: at most so many rows, behind a key or from the beginning.
     """
 
     purpose: str
-    place: type[Place]
-    place_of: Callable[[Row], Place]
-    find: Callable[[Connection, int, Place | None], Awaitable[Sequence[Row]]]
+    key: type[Key]
+    key_of: Callable[[Row], Key]
+    find: Callable[[Connection, int, Key | None], Awaitable[Sequence[Row]]]
 
     async def page(
         self, services: Services, limit: int, cursor: str | None
@@ -97,19 +97,19 @@ class Listing(Generic[Row, Place]):
         """Return at most `limit` rows, and the cursor of what follows. Raises: Refused."""
         after = None
         if cursor is not None:
-            after = open_place(services, self.purpose, cursor, self.place)
+            after = open_position(services, self.purpose, cursor, self.key)
         async with services.api.connect() as connection:
             rows = await self.find(connection, limit + 1, after)
         if len(rows) <= limit:
             return rows, None
         shown = rows[:limit]
-        return shown, seal_place(services, self.purpose, self.place_of(shown[-1]))
+        return shown, seal_position(services, self.purpose, self.key_of(shown[-1]))
 
 
-def open_place(
-    services: Services, purpose: str, cursor: str, kind: type[Place]
-) -> Place:
-    """Return the position that `seal_place` put into the cursor.
+def open_position(
+    services: Services, purpose: str, cursor: str, kind: type[Key]
+) -> Key:
+    """Return the position that `seal_position` put into the cursor.
 
     Raises: Refused, also if an earlier version sealed it in another shape.
     """
@@ -120,7 +120,7 @@ def open_place(
         raise Refused(CURSOR_INVALID, pointer="cursor") from error
 
 
-def seal_place(services: Services, purpose: str, place: object) -> str:
+def seal_position(services: Services, purpose: str, position: object) -> str:
     """The cursor of a page that begins there."""
-    state = msgspec.json.encode(place)
+    state = msgspec.json.encode(position)
     return seal_cursor(services.web_key, purpose, state, services.clock())

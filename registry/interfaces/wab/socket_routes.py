@@ -229,8 +229,8 @@ async def converse(socket: Socket) -> None:
         return
     address = socket.scope["client"][0] if socket.scope["client"] else ""
     try:
-        place = services.sockets.place(address)
-        with place:
+        slot = services.sockets.slot(address)
+        with slot:
             await socket.accept()
             memory: SocketMemory = socket.app.state.socket_memory
             await _run(Conversation(socket, dispatcher), socket, memory)

@@ -13,7 +13,7 @@ from registry.records.rules.seen_records import SeenRecords
 
 
 class RuleBroken(Refused):
-    """A record that breaks a rule, alone or by its place among the others."""
+    """A record that breaks a rule, alone or by its position among the others."""
 
     def __init__(self, kind: ProblemType, detail: str, *, entry_index: int) -> None:
         super().__init__(kind, f"entry {entry_index}: {detail}")

@@ -84,7 +84,7 @@ def raise_it(broken: RuleBroken) -> None:
 class Conduct:
     """Reads records in the order of the log. report: called with each broken rule.
 
-    erasures, selections: to be checked by whoever can read the entries that they point
+    erasures, selections: to be checked by a reader of the entries that they point
     to, and cleared.
     """
 

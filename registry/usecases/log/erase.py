@@ -81,7 +81,7 @@ async def erase_ranking(
     connection: of the eraser's role, within a transaction. operator: who wants it, unless
     the ranking's own asker does; it has to be one that it was counted for. find: finds
     the record.
-    Raises: NotFound, Forbidden, Unavailable, Conflict while the ranking has no place in
+    Raises: NotFound, Forbidden, Unavailable, Conflict while the ranking has no position in
     the log.
     """
     promiser.verify_log_moves()

@@ -56,9 +56,9 @@ class LogFolder:
         return None
 
     def stage(self, path: str, content: bytes) -> None:
-        place = self._staged / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+        target = self._staged / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
         self._used.add(path)
 
     def publish(self, last: str, content: bytes) -> None:
@@ -70,9 +70,9 @@ class LogFolder:
         (self._staged / last).write_bytes(content)
         os.sync()  # before anything names them
         for path in sorted(self._used):
-            place = self.folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            (self._staged / path).replace(place)
+            target = self.folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (self._staged / path).replace(target)
         self._used.clear()
         (self._staged / last).replace(self.folder / last)
         self.drop_staged()

@@ -1,7 +1,7 @@
 """Promises that a record will be logged, given only while the log keeps up.
 
 Who holds a promise that was not kept holds the proof of an omission. So while records
-wait too long for their place nothing new is promised, and nothing new is put on record.
+wait too long for their position nothing new is promised, and nothing new is put on record.
 """
 
 from dataclasses import dataclass

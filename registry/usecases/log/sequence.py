@@ -1,4 +1,4 @@
-"""The sequencer: gives accepted records their place in the log.
+"""The sequencer: gives accepted records their position in the log.
 
 In one transaction: records leave `pending`, become entries, fill tiles, and a signed
 checkpoint covers them. One sequencer works at a time (an advisory lock held by its

@@ -30,8 +30,8 @@ OWN_DAYS = 92
 
 DAYS: Listing[Any, date] = Listing(
     purpose="exposure",
-    place=date,
-    place_of=lambda row: row.day,
+    key=date,
+    key_of=lambda row: row.day,
     find=exposure_days.list_days,
 )
 Since = Annotated[

@@ -18,8 +18,8 @@ from registry.usecases.refusals import TRIALS_NOT_KEPT
 
 RUNS: Listing[InvarianceRun, date] = Listing(
     purpose="invariance runs",
-    place=date,
-    place_of=lambda run: run.day,
+    key=date,
+    key_of=lambda run: run.day,
     find=invariance_runs.list_runs,
 )
 

@@ -32,8 +32,8 @@ LEAF = documented(LEAF_HEADER, "The leaf of its record, once that is published")
 IMMUTABLE = "public, max-age=31536000, immutable"
 REPORTS: Listing[StoredReport, date] = Listing(
     purpose="kept reports",
-    place=date,
-    place_of=lambda report: report.month,
+    key=date,
+    key_of=lambda report: report.month,
     find=kept_reports.list_reports,
 )
 

@@ -1,4 +1,4 @@
-"""The fairness report, for whoever asks: of all, of the anonymous, of one category.
+"""The fairness report, for anyone: of all, of the anonymous, of one category.
 
 It goes out as JSON, CSV or a page, each signed byte for byte with the key of the
 registry's promises, so that a file that was saved still shows who made it.

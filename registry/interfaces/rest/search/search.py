@@ -23,7 +23,7 @@ from registry.interfaces.http.query_string import (
 )
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import pointing_into_body, verify_text
-from registry.interfaces.rest.paging import open_place, seal_place
+from registry.interfaces.rest.paging import open_position, seal_position
 from registry.interfaces.rest.search.search_answer import (
     AnyAnswer,
     BriefAnswer,
@@ -124,7 +124,7 @@ async def _answer(
     place, resolved = _resolve(services, query, operator)
     purpose = _purpose(resolved, services.searcher.follower.policy.digest)
     continuation = (
-        open_place(services, purpose, query.cursor, Continuation)
+        open_position(services, purpose, query.cursor, Continuation)
         if query.cursor
         else None
     )
@@ -136,7 +136,7 @@ async def _answer(
         answer,
         receipt=make_receipt(services.web_key, answer.record.id),
         place=_view_place(place, resolved.cell),
-        next_cursor=seal_place(services, purpose, following) if following else None,
+        next_cursor=seal_position(services, purpose, following) if following else None,
     )
 
 

@@ -76,8 +76,8 @@ async def get_notices(
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
     listing: Listing[StoredNotice, int] = Listing(
         purpose=f"notices {entry.site_id}",
-        place=int,
-        place_of=lambda stored: stored.notice_id,
+        key=int,
+        key_of=lambda stored: stored.notice_id,
         find=partial(notices.notices_of, site_id=entry.site_id),
     )
     page, following = await listing.page(services, limit, cursor)

@@ -100,8 +100,8 @@ async def page_of_sites(
     """
     listing: Listing[SiteEntry, tuple[datetime, int]] = Listing(
         purpose=purpose,
-        place=tuple[datetime, int],
-        place_of=lambda entry: (entry.registered_at, entry.site_id),
+        key=tuple[datetime, int],
+        key_of=lambda entry: (entry.registered_at, entry.site_id),
         find=partial(sites.list_sites, category=category, country=country),
     )
     return await listing.page(services, limit, cursor)
