@@ -67,7 +67,7 @@ def _is_allowed(address: str, vet: Callable[[str], object]) -> bool:
 
 
 class RobotsFetched(Event, frozen=True, kw_only=True):
-    """code: why it could not be had, or ""."""
+    """code: why it could not be fetched, or ""."""
 
     host: str
     code: str = ""

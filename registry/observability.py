@@ -1,7 +1,7 @@
 """Logs and metrics of a running process.
 
 Where SHARED_METRICS names a folder, the processes keep their figures in files there, and
-whoever serves the metrics adds up those of all of them, also of those that have ended.
+the one that serves the metrics adds up those of all, ended ones included.
 """
 
 import logging

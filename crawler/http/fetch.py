@@ -46,7 +46,7 @@ Permit = Callable[[Target], Awaitable[None]]
 """Raises: Refused if the target may not be fetched, say by robots.txt."""
 
 Sign = Callable[[Target], Mapping[str, str]]
-"""The header fields that prove who asks the target."""
+"""The header fields that identify the crawler to the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

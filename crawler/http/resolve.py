@@ -203,7 +203,7 @@ class SystemLookup:
             lookup = self._lookups.get()
             try:
                 deliver = partial(_set_answer, lookup.answer, self._query(lookup.host))
-            except Exception as error:  # noqa: BLE001 - it is told to who asked
+            except Exception as error:  # noqa: BLE001 - it is raised to the caller
                 deliver = partial(_fail, lookup.answer, error)
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 lookup.loop.call_soon_threadsafe(self._take_back, deliver)

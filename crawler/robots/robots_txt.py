@@ -1,6 +1,6 @@
 """Rules of robots.txt (RFC 9309). Pure.
 
-Absent rules (4xx) allow everything; rules that can not be had (5xx, no connection, a
+Absent rules (4xx) allow everything; rules that cannot be fetched (5xx, no connection, a
 refusal of our own) forbid everything (2.3.1.3, 2.3.1.4).
 
 Of a file only the rules for us are kept, in a few bytes each, and matching them takes
@@ -64,7 +64,7 @@ class Robots:
         return sum(map(len, self.rules or ()))
 
     def verify(self, url: str) -> None:
-        """Raises: Refused `robots_disallowed`, or why robots.txt could not be had."""
+        """Raises: Refused `robots_disallowed`, or why robots.txt could not be fetched."""
         if self.rules is None:
             raise Refused(self.why, self.detail)
         parts = urlsplit(url)

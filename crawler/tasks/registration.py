@@ -150,7 +150,7 @@ def _may_pass(evidence: ControlEvidence) -> bool:
 
 
 def _is_passing(discovery: Discovery) -> bool:
-    """A declared document, or everything, could not be had this time."""
+    """A declared document, or everything, could not be fetched this time."""
     return any(
         failure.may_pass and (failure.found_by == "declared" or discovery.is_outage)
         for failure in discovery.failures

@@ -1,4 +1,4 @@
-"""`operator`: the account of whoever runs agents."""
+"""`operator`: the account of an operator of agents."""
 
 import time
 from pathlib import Path

@@ -37,15 +37,12 @@ class _Lookalike:
 
 def explain(raw: JsonObject) -> Refused:
     """Return the reason of rejection: format_unknown or format_lookalike."""
-    return _first(raw, (*_FOREIGN, *_NEARLY_OURS)) or Refused(
+    kinds = (kind for kind in (*_FOREIGN, *_NEARLY_OURS) if kind.matches(raw))
+    return next((kind.refusal() for kind in kinds), None) or Refused(
         FORMAT_UNKNOWN,
         "no member tells its format: neither wab_version, awp_version, abp, actions, "
         "tools, skills nor entries",
     )
-
-
-def _first(raw: JsonObject, table: tuple[_Lookalike, ...]) -> Refused | None:
-    return next((kind.refusal() for kind in table if kind.matches(raw)), None)
 
 
 # --- other kinds ----------------------------------------------------------------------

@@ -82,8 +82,4 @@ def _in_order(names: Iterable[str]) -> list[str]:
         raise Refused(RECORD_NOT_CANONICAL, "a name that is no string")
     if "".join(listed).isascii():
         return sorted(listed)
-    return sorted(listed, key=_utf_16)
-
-
-def _utf_16(name: str) -> bytes:
-    return name.encode("utf-16-be")
+    return sorted(listed, key=lambda name: name.encode("utf-16-be"))

@@ -185,7 +185,7 @@ def encode_answer(
 ) -> bytes:
     """Encode the value of the disclosure `answer` as canonical JSON.
 
-    sample: of the eligible sites; None in answers of before, which did not tell it.
+    sample: of the eligible sites; None in older answers, which lack it.
     """
     sampled = "" if sample is None else f',"sample":[{_quoted(sample)}]'
     return f'{{"eligible":{eligible},"order":[{_quoted(order)}]{sampled}}}'.encode()

@@ -1,6 +1,6 @@
 """The exposure of sites on a day, as everybody may know it: each count with noise.
 
-Whoever fills cells by searches of his own takes those off the table, whatever threshold
+A reader who fills cells by searches of his own subtracts those from the table, whatever threshold
 there is and whoever counts them. So nothing exact leaves: each count has a normal draw
 added, which the day's key and the site give, once and for all that are told of it. A day's
 tables overlap no other day's, and each is computed once, so that none can be taken off

@@ -54,7 +54,7 @@ def parse_host(text: str, *, test_hosts: bool = False) -> Host:
         raise Refused(refusals.IP_LITERAL, f"{_shown(text)} reads as an address")
     name = _encode(mapped)
     if test_hosts and name.endswith(f".{TEST_TLD}"):
-        return Host(name, _last_two_labels(name))
+        return Host(name, ".".join(name.split(".")[-2:]))
     tld = name.rsplit(".", 1)[-1]
     if tld in _SPECIAL_TLDS:
         raise Refused(refusals.SPECIAL_TLD, f".{tld} is not in the public DNS")
@@ -109,10 +109,6 @@ def _encode_label(label: str) -> str:
     if label.isascii() and label[2:4] != "--":
         return label  # nothing in it could be wrong
     return idna.alabel(label).decode("ascii")
-
-
-def _last_two_labels(name: str) -> str:
-    return ".".join(name.split(".")[-2:])
 
 
 def _shown(text: str) -> str:

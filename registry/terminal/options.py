@@ -54,7 +54,7 @@ operator_options = joined(
 
 
 def auth_of(url: str, api_key: str | None, key: Path | None) -> httpx.Auth | None:
-    """Return who asks; None for nobody in particular. With both, the API key is shown."""
+    """Return the caller; None for an anonymous one. With both, the API key is shown."""
     if api_key:
         return ApiKeyAuth(api_key)
     return SigningAuth(load_key(key), url) if key else None

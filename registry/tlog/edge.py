@@ -1,7 +1,7 @@
 """The right edge of a growing tree: all that is needed to append to it.
 
 The edge holds the hashes of the one incomplete tile of each tile level, at most 255 of
-them, so appending to a log of any size touches a few kilobytes. Whoever stores the leaf
+them, so appending to a log of any size touches a few kilobytes. A caller that stores the leaf
 hashes (level 0) and the node hashes that `append` returns (levels 1 and up) can serve
 every tile as rows N*256 .. N*256+W-1 of level L.
 """

@@ -1,7 +1,7 @@
 """Heavy work, such as reports and lints: one at a time in a process, for it takes a core.
 
 A few may wait for their turn, in lanes: known auditors first, then operators, then
-anybody, so that no crowd of strangers keeps an auditor from the report. Whoever finds his
+anybody, so that no crowd of strangers keeps an auditor from the report. A caller who finds his
 lane full is asked to come again, so that callers stall neither each other for long nor the
 searches.
 """

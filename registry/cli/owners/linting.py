@@ -116,7 +116,7 @@ def _look(document: str, url: str, *, is_advised: bool) -> Report:
 
 
 def _exit_by(report: Report, *, is_strict: bool, is_silent: bool) -> None:
-    """Raises: SystemExit (1) if it is refused, or not strict where that is wanted."""
+    """Raises: SystemExit (1) if it is refused, or not strict where --strict is given."""
     is_refused = report.conformance == "refused" and not report.points_on
     if is_refused and report.format is None and not is_silent:
         errors.print(_BEGIN)

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -99,7 +98,7 @@ def examine_keys(settings: Settings) -> Iterator[Finding]:
         return
     public = sorted(folder.glob("*.vkey"))
     paths = [folder, *(path for path in sorted(folder.iterdir()) if path not in public)]
-    exposed = [path for path in paths if _is_exposed(path.lstat())]
+    exposed = [path for path in paths if path.lstat().st_mode & 0o077]
     for path in exposed:
         detail = f"{path} can be read or changed by others than its owner"
         mode = "700" if path.is_dir() else "600"
@@ -110,10 +109,6 @@ def examine_keys(settings: Settings) -> Iterator[Finding]:
             yield Finding("keys", "act", detail, "run it as the owner of the keys")
     if not exposed:
         yield Finding("keys", "good", f"{len(paths) - 1} secret ones in {folder}")
-
-
-def _is_exposed(status: os.stat_result) -> bool:
-    return bool(stat.S_IMODE(status.st_mode) & 0o077)
 
 
 def _examine_port(settings: Settings) -> Finding:

@@ -1,4 +1,4 @@
-"""`erase`: what the owner of the registry may erase, whoever asked."""
+"""`erase`: what the owner of the registry may erase, of any caller."""
 
 import re
 from pathlib import Path

@@ -118,7 +118,8 @@ class TraceWriter:
     def _robots_fetched_line(self, event: Event) -> Iterator[Text]:
         self._robots_fetched.add(event["host"])
         if event["code"]:
-            yield _line("robots", f"{event['host']}: not read, {_reason(event)}")
+            reason = f"{event['code']}: {printable(event['detail'])}"
+            yield _line("robots", f"{event['host']}: not read, {reason}")
 
     def _robots_apply(self, event: Event) -> Iterator[Text]:
         source = "" if event["host"] in self._robots_fetched else ", from the cache"
@@ -199,10 +200,6 @@ class TraceWriter:
         earliest, latest = duration(event["earliest_s"]), duration(event["latest_s"])
         when = earliest if earliest == latest else f"{earliest} to {latest}"
         yield _line("next", f"in {when} (after this one: {printable(after)})")
-
-
-def _reason(event: Event) -> str:
-    return f"{event['code']}: {printable(event['detail'])}"
 
 
 def _line(label: str, text: str, *, sound: bool | None = None) -> Text:

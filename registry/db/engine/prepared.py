@@ -93,8 +93,8 @@ class Gathered:
 def _joined(several: tuple[str, ...]) -> str:
     """Join statements into one, whose parameters are theirs one after the other."""
     parts, before = [], 0
-    for place, sql in enumerate(several):
-        parts.append(f"part_{place} AS ({_moved(sql, before)})")
+    for number, sql in enumerate(several):
+        parts.append(f"part_{number} AS ({_moved(sql, before)})")
         before += max(map(int, _PARAMETER.findall(sql)), default=0)
     return f"WITH {', '.join(parts)} SELECT 1"
 

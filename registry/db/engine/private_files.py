@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-LOCK_TIMEOUT_S = 180.0  # longer than whoever starts or stops the server takes
+LOCK_TIMEOUT_S = 180.0  # longer than it takes to start or stop the server
 RETRY_PAUSE_S = 0.2
 
 

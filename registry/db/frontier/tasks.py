@@ -129,7 +129,7 @@ async def schedule(
 async def begin(
     connection: Connection, site_id: int, kind: TaskKind, due_at: datetime
 ) -> None:
-    """Make the task due at the instant where there is none; one that is there stays."""
+    """Make the task due at the instant where there is none; an existing one stays."""
     statement = _new_task(site_id, kind, due_at)
     await connection.execute(statement.on_conflict_do_nothing())
 

@@ -122,7 +122,7 @@ async def drop_rejected_tokens(connection: Connection, before: datetime) -> int:
 NETWORK_SHARE, DOMAIN_SHARE = 16, 8
 """Leases that one network and one registrable domain hold at most, of all crawlers."""
 
-# Whoever holds fewest leases is served next, among equals who has waited longest.
+# The client with the fewest leases is next, among equals the one that waits longest.
 LEASE = text("""
     WITH held AS MATERIALIZED (
         SELECT network, registrable_domain FROM registry.registration

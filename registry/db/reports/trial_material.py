@@ -38,7 +38,7 @@ RECENT = text("""
     ORDER BY record_id DESC LIMIT :most
 """).columns(record_id=RecordId)
 
-# Those that are wanted come first, the others as their hashes fall.
+# Requested ones come first, the others in the order of their hashes.
 LISTED = text("""
     SELECT p.site_id FROM registry.site_profile AS p
     LEFT JOIN unnest(CAST(:wanted AS bigint[])) AS w (site_id) USING (site_id)

@@ -23,12 +23,9 @@ def declare(member: Member) -> dict[str, JsonValue]:
 
 def document_urls(member: Member) -> tuple[str, ...]:
     """Return the URLs that the registration lists under `docs`."""
-    paths = dict.fromkeys((document_path(member), *_page_if_document(member)))
+    page = ("/",) if member.format == "webmcp" else ()
+    paths = dict.fromkeys((document_path(member), *page))
     return tuple(f"https://{member.host}{path}" for path in paths)
-
-
-def _page_if_document(member: Member) -> tuple[str, ...]:
-    return ("/",) if member.format == "webmcp" else ()
 
 
 def _everything(member: Member) -> Mapping[str, JsonValue]:

@@ -58,7 +58,7 @@ _CATALOGUE_ENDS = (".json", "/awas", "/ai-actions")
 def is_awas(raw: JsonObject) -> bool:
     if isinstance(raw.get("domain"), str) and isinstance(raw.get("intent"), str):
         return False  # AWP without its version
-    return _names_actions(raw) or _is_pointer(raw) or _is_page_map(raw)
+    return _names_actions(raw) or bool(_catalogue_in(raw)) or _is_page_map(raw)
 
 
 def _actions_in(raw: JsonObject) -> JsonValue:
@@ -90,11 +90,6 @@ def _names_actions(raw: JsonObject) -> bool:
         has_text(action, *naming) and has_text(action, *describing)
         for action in _objects_in(declared)
     )
-
-
-def _is_pointer(raw: JsonObject) -> bool:
-    """Return whether a manifest for MCP or A2A agents points to the AWAS catalogue."""
-    return _catalogue_in(raw) is not None
 
 
 def _catalogue_in(raw: JsonObject) -> tuple[str, str] | None:

@@ -151,7 +151,7 @@ def read_mcp(document: Reader) -> Document:
     specification = _specification_of(document.members)
     if specification:
         specification.compare(document)
-    servers = [body, *_listed_servers(body)]
+    servers = [body, *_values_in(body.child("servers", "mcpServers"), _MAX_SERVERS)]
     endpoints = [_endpoint_of(server) for server in servers]
     if body is not document:
         endpoints[0] = endpoints[0] or document.target("path", *_ADDRESSES)
@@ -197,10 +197,6 @@ def _body_of(document: Reader) -> Reader:
     if _is_nested(document.members):
         return document.child("server", "mcp")
     return document
-
-
-def _listed_servers(body: Reader) -> list[Reader]:
-    return _values_in(body.child("servers", "mcpServers"), _MAX_SERVERS)
 
 
 def _values_in(several: Reader, limit: int) -> list[Reader]:

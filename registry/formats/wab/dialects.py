@@ -49,16 +49,12 @@ def _commands_are_names(body: Reader) -> bool:
     return isinstance(commands, list) and any(isinstance(x, str) for x in commands)
 
 
-def _declared_version(body: Reader) -> str:
-    return str(body.members.get("wab_version", ""))
-
-
 def _lists_no_commands(body: Reader) -> bool:
     return "commands" not in body.child("capabilities").members
 
 
 _DIALECTS: tuple[tuple[str, Callable[[Reader], bool]], ...] = (
-    ("mu_plugin", lambda body: _declared_version(body).startswith("mu-")),
+    ("mu_plugin", lambda body: str(body.members.get("wab_version")).startswith("mu-")),
     ("edge_3_2", _has("commands", dict)),
     (
         "wordpress",

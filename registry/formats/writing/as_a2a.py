@@ -30,7 +30,10 @@ def as_a2a(site: Site, *, host: str) -> JsonObject:
     if not interfaces:
         undeclared.append("supportedInterfaces")
     listed = interfaces or (("web", f"https://{host}/", False),)
-    calls = tuple(_native(*interface) for interface in listed)
+    calls = tuple(
+        Call(format="a2a", transport=binding, target=url, off_origin=off_origin)
+        for binding, url, off_origin in listed
+    )
     card: JsonObject = {
         "name": site.name or host,
         "description": site.description or site.name or host,
@@ -65,10 +68,6 @@ def _binding(call: Call) -> str:
     if call.format == "a2a":
         return call.transport
     return call.format if call.format == "wab" else call.transport
-
-
-def _native(binding: str, url: str, off_origin: bool) -> Call:
-    return Call(format="a2a", transport=binding, target=url, off_origin=off_origin)
 
 
 def _skill(action: Action, interfaces: tuple[Call, ...]) -> JsonObject:

@@ -44,7 +44,8 @@ def as_wab(site: Site, *, host: str) -> JsonObject:
             "commands": list(_commands(site.actions, transports)),
             "permissions": dict(site.permissions),
         },
-        "transport": _transport(transports) or _other_transport(site, host),
+        "transport": {call.transport: _describe(call) for call in transports}
+        or _other_transport(site, host),
         **stated(
             fairness_metrics=_fairness(site),
             trust_signatures=list(site.trust_signatures),
@@ -130,21 +131,18 @@ def _command(action: Action, name: str, transports: tuple[Call, ...]) -> JsonObj
 
 def _parameter(parameter: Parameter) -> JsonObject:
     known = parameter.type in PARAMETER_TYPES
+    nearest = "number" if parameter.type == "integer" else "string"
     undeclared = ["type"] if parameter.type == "unknown" else []
     if parameter.required is None:
         undeclared.append("required")
     declared: JsonObject = {
         "name": parameter.name,
-        "type": parameter.type if known else _nearest_type(parameter.type),
+        "type": parameter.type if known else nearest,
         "required": parameter.required or False,
     }
     declared |= stated(description=parameter.description, enum=list(parameter.enum))
     other = None if known or "type" in undeclared else parameter.type
     return extended(declared, undeclared, type=other)
-
-
-def _nearest_type(kind: str) -> str:
-    return "number" if kind == "integer" else "string"
 
 
 def _declared_trigger(action: Action) -> str:
@@ -182,10 +180,6 @@ def _is_bridge(call: Call) -> bool:
     if call.transport == "http":
         return call.target.endswith(EXECUTE)
     return call.transport in _TRANSPORTS
-
-
-def _transport(transports: tuple[Call, ...]) -> JsonObject:
-    return {call.transport: _describe(call) for call in transports}
 
 
 def _describe(call: Call) -> JsonObject:

@@ -1,4 +1,4 @@
-"""All forms in which a listed site can be had, by the name that `as=` takes."""
+"""All forms in which a listed site is served, by the name that `as=` takes."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias

@@ -121,13 +121,11 @@ def _parse_parameters(text: str) -> Parameters:
 
 def _serialize_parameters(parameters: Parameters) -> str:
     return "".join(
-        f";{name}" if value is True else f";{name}={_serialize_value(value)}"
+        f";{name}"
+        if value is True
+        else f";{name}={value if isinstance(value, int) else serialize_string(value)}"
         for name, value in parameters.items()
     )
-
-
-def _serialize_value(value: str | int) -> str:
-    return str(value) if isinstance(value, int) else serialize_string(value)
 
 
 def _unquote(quoted: str) -> str:

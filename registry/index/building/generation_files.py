@@ -1,4 +1,4 @@
-"""Generations of the index of the last days, beside its files, for who asks for proofs.
+"""Generations of the index of the last days, beside its files, for requests for proofs.
 
 A file is a run of frames, a generation each: FRAME, then the entries of the two tables
 that are other than before, as `keyed_tree` has them; the first frame has all. Nothing

@@ -1,9 +1,9 @@
 """The shelf: the newest index as files, put there by one process, read by many.
 
 A manifest names the files of an index and takes the place of the one before in one
-step; what it names is durable before. So whoever reads it finds a whole index, whatever
+step; what it names is durable before. So a reader finds a whole index, whatever
 was being written when a process or the machine died. Files that the last two manifests
-do not name are removed; whoever has them mapped keeps them.
+do not name are removed; a process that has them mapped keeps them.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""The newest index of a shelf, mapped by whoever searches it."""
+"""The newest index of a folder, mapped for searching."""
 
 import time
 from pathlib import Path

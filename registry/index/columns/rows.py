@@ -203,6 +203,7 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
     packed = np.frombuffer(b"".join(p.embedding for p in profiles), np.uint8)
     embeddings = packed.reshape(len(profiles), SITE_BYTES)
     vectors = [vector_of(p.point) if p.point else NOWHERE for p in profiles]
+    changed = np.array([seconds_of(p.changed_at) for p in profiles], np.int64)
     lengths = np.array([len(terms) for terms in terms_of_sites], np.int64)
     return Rows(
         site_ids=np.array([p.site_id for p in profiles], np.int64),
@@ -210,8 +211,11 @@ def rows_of(profiles: Sequence[Profile], policy: Policy) -> Rows:
         representatives=np.zeros(len(profiles), np.int64),
         depth=np.array([p.capability_depth for p in profiles], np.uint16),
         quality=np.array([p.quality for p in profiles], np.uint16),
-        changed_s=np.array([_changed_s(p) for p in profiles], np.uint32),
-        flags=np.array([_flags(p) for p in profiles], np.uint8),
+        changed_s=changed.clip(0, _LAST_SECOND).astype(np.uint32),
+        flags=np.array(
+            [LOCAL * p.local + HIGHER_TIER * (p.commission_tier > 0) for p in profiles],
+            np.uint8,
+        ),
         vectors=np.array(vectors, np.int32).reshape(len(profiles), 3),
         embeddings=embeddings,
         reciprocals=reciprocals(unpack_sites(embeddings)),
@@ -234,11 +238,3 @@ def _terms(profile: Profile, policy: Policy) -> dict[int, int]:
     hashes = (hash_keyword(*keyword) for keyword in keywords_of(profile))
     keywords = dict.fromkeys(hashes, KEYWORD_IMPACT)
     return words | keywords
-
-
-def _changed_s(profile: Profile) -> int:
-    return min(max(seconds_of(profile.changed_at), 0), _LAST_SECOND)
-
-
-def _flags(profile: Profile) -> int:
-    return LOCAL * profile.local + HIGHER_TIER * (profile.commission_tier > 0)

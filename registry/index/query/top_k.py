@@ -83,7 +83,7 @@ class TopK:
     def _standings_of(
         self, candidates: Sequence[Candidate], *, is_all: bool
     ) -> list[RankKey]:
-        """Return the rank keys of whoever may lead a place, as far as the candidates go.
+        """Return the rank keys of possible representatives, as far as the candidates go.
 
         A place of which the best is beyond its publisher's is led by the next.
         """

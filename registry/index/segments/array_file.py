@@ -149,7 +149,7 @@ def _pieces(array: ArraySource) -> Iterator[Array]:
 
 
 def map_file(path: Path) -> MappedFile:
-    """Read only, shared with whoever maps it too; its pages are at hand then.
+    """Read only, shared with all that map it; its pages are at hand then.
 
     Raises: FileDamaged, OSError.
     """

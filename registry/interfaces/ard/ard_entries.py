@@ -28,7 +28,7 @@ _URN = re.compile(
 
 
 class Artifact(NamedTuple):
-    """A form in which a site can be had. format: of its document; None: our own."""
+    """A form in which a site is served. format: of its document; None: our own."""
 
     name: str
     media_type: str

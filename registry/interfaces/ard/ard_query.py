@@ -87,7 +87,10 @@ class ArdFilter(NamedTuple):
 
 def read_filter(terms: Mapping[str, OneOrMore]) -> ArdFilter:
     """Raises: Refused for terms that are not supported, and for several values of one."""
-    values = {name: _values(value) for name, value in terms.items()}
+    values = {
+        name: value if isinstance(value, tuple) else (value,)
+        for name, value in terms.items()
+    }
     artifact = _artifact(values.pop("type", None))
     filters: dict[str, Any] = {}
     for term, given in values.items():
@@ -139,10 +142,6 @@ def _query(values: Mapping[str, Any]) -> SearchQuery:
         return msgspec.convert(members, SearchQuery)
     except msgspec.ValidationError as error:
         raise Refused(PARAMETER_INVALID, str(error), pointer="/query") from error
-
-
-def _values(value: OneOrMore) -> tuple[Value, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _artifact(types: tuple[Value, ...] | None) -> Artifact | None:

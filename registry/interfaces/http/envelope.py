@@ -3,7 +3,7 @@
 It stands around the whole application, because Litestar's own middleware does not see a
 request that has no route. Each line that is logged meanwhile carries the request's id,
 and so does the answer: that is all that ties them, and it says nothing of the asker. Our
-own mistakes are logged by their class and place, without the message, which may hold what
+own mistakes are logged by their class and position, without the message, which may hold what
 the caller sent: queries, tokens, receipts.
 """
 
@@ -20,21 +20,18 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 FRAMES = 6
 
 
-def place_of(error: BaseException) -> dict[str, object]:
-    """The error's class, and the innermost frames as `file:line function`."""
+def traceback_summary(error: BaseException) -> dict[str, object]:
+    """Return the class of the error, and the innermost frames as `file:line function`."""
     while isinstance(error, BaseExceptionGroup):  # the first says enough
         error = error.exceptions[0]
     frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
     return {
         "kind": type(error).__name__,
         "at": [
-            f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames
+            f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}"
+            for frame in frames
         ],
     }
-
-
-def _short(filename: str) -> str:
-    return "/".join(PurePath(filename).parts[-2:])
 
 
 REQUEST_ID_BYTES = 8
@@ -79,7 +76,7 @@ class Envelope:
             await self._app(scope, receive, answer.send)
         except Exception as error:  # noqa: BLE001 — nobody else is left to log it
             cause = error.__cause__ or error  # Litestar's own exception says nothing
-            logger.error("answer_broken_off", **place_of(cause))  # noqa: TRY400 — as `faults` says
+            logger.error("answer_broken_off", **traceback_summary(cause))  # noqa: TRY400 — as `faults` says
 
 
 class _Answer:

@@ -134,7 +134,8 @@ class Limits:
 
     def allow(self, scope: Scope, kind: Kind, account: str | None = None) -> Verdict:
         """Count a request. account: id of the operator, or key, that has proven itself."""
-        if account is None and self._is_put_off(kind):
+        is_short = self._room is not None and self._room.is_short
+        if account is None and kind in PUT_OFF_FIRST and is_short:
             return Verdict({}, partial(_turned_away, kind))
         address = scope["client"][0] if scope["client"] else ""
         wanted = self._wanted(address, kind, account)
@@ -159,7 +160,7 @@ class Limits:
             raise verdict.refusal()
 
     async def hold_up(self) -> None:
-        """Wait before a refusal, so that who asks at full speed leaves time to others.
+        """Wait before a refusal, so that a client at full speed leaves time to others.
 
         The more are held up, the longer, so that more connections get no more refusals.
         """
@@ -169,9 +170,6 @@ class Limits:
                 await asyncio.sleep(max(HOLD_UP_S, self._held_up / REFUSALS_PER_S))
             finally:
                 self._held_up -= 1
-
-    def _is_put_off(self, kind: Kind) -> bool:
-        return kind in PUT_OFF_FIRST and self._room is not None and self._room.is_short
 
     def _wanted(
         self, address: str, kind: Kind, account: str | None

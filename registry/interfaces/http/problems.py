@@ -15,7 +15,7 @@ from registry import errors
 from registry.db.engine.engines import DatabaseError, is_away
 from registry.errors import Problem, ProblemType, RegistryError
 from registry.interfaces.http import refusals
-from registry.interfaces.http.envelope import place_of
+from registry.interfaces.http.envelope import traceback_summary
 from registry.interfaces.http.strict import query_parameters, with_choices
 from registry.observability import PROBLEMS
 from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
@@ -178,7 +178,7 @@ def on_any_error(_: AnyRequest, error: Exception) -> ProblemResponse:
 
 
 def _internal(error: Exception) -> ProblemResponse:
-    logger.error("request_failed", **place_of(error))
+    logger.error("request_failed", **traceback_summary(error))
     problem = _problem(refusals.INTERNAL)
     return problem_response(problem, HTTPStatus.INTERNAL_SERVER_ERROR)
 

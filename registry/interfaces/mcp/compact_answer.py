@@ -100,15 +100,14 @@ def _size(members: object) -> int:
 
 def _forms(result: BriefResult) -> Iterator[CompactResult]:
     """Yield the forms of a result, the shortest first."""
-    whole = CompactResult.of(result, actions=tuple(map(_action, result.actions)))
+    actions = tuple(
+        CompactAction.of(row, call=signature(row)) for row in result.actions
+    )
+    whole = CompactResult.of(result, actions=actions)
     first = whole.actions[:1]
     short = tuple(msgspec.structs.replace(row, about="") for row in first)
-    for actions in ((), short, first, whole.actions):
-        yield msgspec.structs.replace(whole, actions=actions)
-
-
-def _action(row: Invocation) -> CompactAction:
-    return CompactAction.of(row, call=signature(row))
+    for shown in ((), short, first, whole.actions):
+        yield msgspec.structs.replace(whole, actions=shown)
 
 
 def signature(row: Invocation) -> str:

@@ -62,14 +62,12 @@ def plain_schema(model: type[msgspec.Struct]) -> Json:
 
 def _simplified(schema: Json) -> Json:
     return {
-        name: _members(value) if name == "properties" else value
+        name: {key: _member(member) for key, member in value.items()}
+        if name == "properties"
+        else value
         for name, value in schema.items()
         if name not in {"title", "description"}
     }
-
-
-def _members(properties: Mapping[str, Json]) -> Json:
-    return {name: _member(member) for name, member in properties.items()}
 
 
 def _member(schema: Json) -> Json:

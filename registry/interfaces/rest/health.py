@@ -1,4 +1,4 @@
-"""/health: for whoever runs the registry."""
+"""/health: for the owner of the registry."""
 
 from litestar import get
 

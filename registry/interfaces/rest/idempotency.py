@@ -1,7 +1,7 @@
 """Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a call with one takes effect once.
 
 The answer is stored in the transaction of the effect, so either both are there or none.
-Whoever repeats the call within a day gets it again: status, Location and body. A refusal
+A caller who repeats the call within a day gets it again: status, Location and body. A refusal
 has no effect and is not stored. The key belongs to who sends it, the operator or else the
 network, so that it neither reads nor blocks another's; a key that two of one network
 share is distinguished by the body. Stored answers are encrypted: some hold an API key.

@@ -67,7 +67,7 @@ def complete(operation: Json, handler: HTTPRouteHandler) -> Json:
     is_limited = TOO_MANY in responses and not _has(handler, LimitedStream)
     parameters = [
         {**row, "description": PATH_PARAMETERS.get(row["name"], "")}
-        if _is_bare(row)
+        if row["in"] == "path" and not row.get("description")
         else row
         for row in operation.get("parameters", ())
     ]
@@ -127,10 +127,6 @@ def recorded_examples() -> Mapping[str, Json]:
     """Return a request and its answer under the id of each operation."""
     recorded: Mapping[str, Json] = msgspec.json.decode(EXAMPLES.read_bytes())
     return recorded
-
-
-def _is_bare(parameter: Json) -> bool:
-    return parameter["in"] == "path" and not parameter.get("description")
 
 
 def _in_header(name: str, description: str) -> Json:

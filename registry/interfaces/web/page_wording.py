@@ -81,10 +81,12 @@ def _change(change: "Change") -> str:
 
 def explain_factors(factors: Explanation) -> list[FactorSentence]:
     """Return the five factors in their order."""
+    count = factors.capability_depth.facts.action_count
+    depth = f"{count} action{'' if count == 1 else 's'} described"
     rows = (
         (factors.relevance, _relevance(factors.relevance.facts)),
         (factors.proximity, _proximity(factors.proximity.facts)),
-        (factors.capability_depth, _depth(factors.capability_depth.facts.action_count)),
+        (factors.capability_depth, depth),
         (factors.quality, _quality(factors.quality.facts)),
         (factors.freshness, _freshness(factors.freshness.facts.days_since_change)),
     )
@@ -125,10 +127,6 @@ def _proximity(facts: ProximityFacts) -> str:
     if not facts.geonames_id:
         return "it names no city that is known, so it counts as far away"
     return "no place was given, so it is the same for all"
-
-
-def _depth(actions: int) -> str:
-    return f"{actions} action{'' if actions == 1 else 's'} described"
 
 
 def _quality(facts: QualityFacts) -> str:

@@ -7,7 +7,6 @@ operator has set them.
 """
 
 from datetime import datetime, timedelta
-from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -106,15 +105,13 @@ async def show_search(  # noqa: PLR0917 — one for each parameter
         explain_factors=explain_factors,
         explain_lead=explain_lead,
         shown=SHOWN,
-        hint_link=lambda hint: _link(q, hint.city, hint.country),
+        hint_link=lambda hint: (
+            "/?" + urlencode({"q": q, "city": hint.city, "country": hint.country})
+        ),
         next_page=(
             "/?" + urlencode({**given, "cursor": following}) if following else None
         ),
     )
-
-
-def _link(q: str, city: str, country: str) -> str:
-    return "/?" + urlencode({"q": q, "city": city, "country": country})
 
 
 @get("/problems/{code:str}", include_in_schema=False, media_type=MediaType.HTML)
@@ -225,9 +222,7 @@ async def get_addresses(services: Injected) -> dict[str, object]:
     # Anew each day, as the draft wants it, and the same from every process.
     return {
         "creationTime": f"{services.clock():%Y-%m-%dT00:00:00Z}",
-        "prefixes": [_prefix(network) for network in services.bot.networks],
+        "prefixes": [
+            {f"ipv{row.version}Prefix": str(row)} for row in services.bot.networks
+        ],
     }
-
-
-def _prefix(network: IPv4Network | IPv6Network) -> dict[str, str]:
-    return {f"ipv{network.version}Prefix": str(network)}

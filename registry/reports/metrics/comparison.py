@@ -192,13 +192,11 @@ def _measure(basis: Basis) -> tuple[Dimension, ...]:
     comparer = Comparer(
         evidence=basis.evidence,
         terms=basis.terms,
-        judge=lambda classes: _judge_kinds(basis, classes),
+        judge=lambda classes: (
+            NO_TESTS if classes.dimension == CATEGORY else judge_kinds(basis, classes)
+        ),
     )
     return tuple(map(comparer.compare, basis.survey.classes))
-
-
-def _judge_kinds(basis: Basis, classes: Classes) -> KindTests:
-    return NO_TESTS if classes.dimension == CATEGORY else judge_kinds(basis, classes)
 
 
 def _summarise(dimensions: Sequence[Dimension]) -> Iterator[str]:

@@ -108,16 +108,13 @@ def _fill(name: str, basis: Basis) -> Contradiction:
     )
     [classes] = _classes(basis.survey)
     cells = comparer.compare_class(classes, name)
-    return replace(cell, comparisons=tuple(map(_without_bounds, cells)))
+    # Nobody can say of which other sites more tellers would differ.
+    without_bounds = (replace(row, share_bounds=None, gap_bounds=None) for row in cells)
+    return replace(cell, comparisons=tuple(without_bounds))
 
 
 def _count(name: str, sites: Iterable[tuple[str, ...]]) -> int:
     return sum(bool(fields) if name == ANY else name in fields for fields in sites)
-
-
-def _without_bounds(cell: Comparison) -> Comparison:
-    """Leave out bounds: nobody can say of which other sites more tellers would differ."""
-    return replace(cell, share_bounds=None, gap_bounds=None)
 
 
 def _describe(cell: Contradictions) -> str:

@@ -12,7 +12,7 @@ from registry.reports.estimate import Estimate
 from registry.reports.inference.rates import proportion_interval, rule_of_three
 from registry.reports.invariance import PERTURBATIONS, TrialCount
 from registry.reports.metric import Metric
-from registry.reports.report_survey import Basis, Trials
+from registry.reports.report_survey import Trials
 from registry.reports.row_types import Cells, Column, Key
 from registry.reports.wording import format_rate
 
@@ -117,14 +117,10 @@ def _describe(cell: Invariance) -> str:
     )
 
 
-def _measure(basis: Basis) -> Invariance:
-    return sum_trials(basis.survey.trials)
-
-
 INVARIANCE = Metric(
     name="invariance",
     title="Trials of what must not move a ranking",
-    measure=_measure,
+    measure=lambda basis: sum_trials(basis.survey.trials),
     sentences=lambda cell: (cell.sentence,),
     findings=lambda cell: (cell.sentence,) if cell.violations else (),
     definitions={

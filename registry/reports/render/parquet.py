@@ -47,7 +47,11 @@ COLUMNS = (
     ParquetColumn("measure", _BYTE_ARRAY, lambda row: row.measure),
     ParquetColumn("figure", _BYTE_ARRAY, lambda row: row.figure),
     ParquetColumn("value", _DOUBLE, lambda row: _number(row.value)),
-    ParquetColumn("text", _BYTE_ARRAY, lambda row: _text(row.value)),
+    ParquetColumn(
+        "text",
+        _BYTE_ARRAY,
+        lambda row: row.value if isinstance(row.value, str) else None,
+    ),
     ParquetColumn("low", _DOUBLE, lambda row: _number(row.low)),
     ParquetColumn("high", _DOUBLE, lambda row: _number(row.high)),
     ParquetColumn("unit", _BYTE_ARRAY, lambda row: row.unit),
@@ -119,10 +123,6 @@ def _encode(kind: int, cell: Cell) -> bytes:
 def _number(value: Cell) -> float | None:
     is_number = isinstance(value, int | float) and math.isfinite(value)
     return float(value) if is_number and value is not None else None
-
-
-def _text(value: Cell) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 # --- the footer, by Thrift's compact protocol ---

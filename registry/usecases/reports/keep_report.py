@@ -1,6 +1,6 @@
 """Keeping a fairness report of every whole month, so that nobody can swap it later.
 
-A month's report is made once, in every form, by whoever comes first; its digests go
+A month's report is made once, in every form, by the first process to try; its digests go
 into the log in the transaction that keeps it, so that there is both or neither.
 """
 

@@ -1,7 +1,7 @@
 """Reports that were made within the last minute, for those who ask without a key.
 
 A copy states its own window: asked for "until now", it is one until the instant at which
-it was made. Whoever signs gets a report of this very moment.
+it was made. A caller who signs gets a report of this very moment.
 """
 
 from collections import OrderedDict

@@ -93,7 +93,7 @@ class DailyTrials:
     async def _commit(self, now: datetime, secret: bytes, lister: Lister) -> bytes:
         """Put on record what is going to be tried; b"" where there is nothing.
 
-        Whoever comes second, or again, tries what stands there already.
+        A process that comes second, or again, tries the day that is saved already.
         """
         day = now.date()
         async with self.auditor.connect() as connection:

@@ -1,6 +1,6 @@
 """Results in brief: what an agent needs to choose a site and to act, in few words.
 
-The order, the scores and the record are those of the full answer, which stays to be had.
+The order, the scores and the record are those of the full answer, which remains available.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -113,7 +113,7 @@ class Lister:
             return []
         site_ids = [update.entry.site_id for update in several]
         stored = await documents.documents_of_sites(connection, site_ids)
-        writes = Gathered()
+        writes, cooling_days = Gathered(), self.policy.place_cooling_days
         listed, changed = [], []
         for update in several:
             entry = self._listed(update)
@@ -131,7 +131,10 @@ class Lister:
             await notices.gather_notices(
                 writes,
                 entry.site_id,
-                [*_notices_of(update, before), *self._place_notices(update, entry)],
+                [
+                    *_notices_of(update, before),
+                    *place_notices(update.entry, entry, cooling_days),
+                ],
                 update.now,
             )
             listed.append(entry)
@@ -144,9 +147,6 @@ class Lister:
         await self._save_profiles(connection, changed, several[0].now, writes)
         await writes.carry_out(connection)
         return listed
-
-    def _place_notices(self, update: SiteUpdate, entry: SiteEntry) -> list[Notice]:
-        return place_notices(update.entry, entry, self.policy.place_cooling_days)
 
     def _listed(self, update: SiteUpdate) -> SiteEntry:
         entry, understood = update.entry, update.understood

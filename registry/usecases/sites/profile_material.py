@@ -1,4 +1,4 @@
-"""Material of a profile: all that it is made of, for whoever makes it again.
+"""Material of a profile: all that it is computed from, for anyone who recomputes it.
 
 Whole seconds since 1970 stand for instants, in a profile and here.
 """
@@ -203,7 +203,7 @@ def oldest_left_out(material: ProfileMaterial, profile: Profile) -> datetime | N
 
 
 def figures_of(material: ProfileMaterial) -> Iterator[ProbeFigures]:
-    """Yield the figures as of each probe, the newest first, and of before any."""
+    """Yield the figures after each probe, the newest first, and those before the first."""
     results = [
         StoredProbe(
             observed_at=_instant(probe.observed_at),

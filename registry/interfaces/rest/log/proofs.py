@@ -219,7 +219,7 @@ async def prove_to(
     form: str | None,
     kind: str | None = None,
 ) -> Response[Any]:
-    """The proof in the form that is wanted. kind: the one the record must be of."""
+    """Return the proof in the requested form. kind: the required kind of the record."""
     async with reading(services.api).connect() as connection:
         logged = await find_logged(services.served, connection, record_id, kind)
     return answer_proof(request, form, await prove_record(services.served, logged))

@@ -208,7 +208,10 @@ def view_site(
         updated_at=to_second(entry.updated_at),
         changed_at=to_second(entry.changed_at),
         proved_at=to_second(entry.proved_at),
-        documents=tuple(_document_summary(document) for document in documents),
+        documents=tuple(
+            DocumentSummary.of(document, provenance=_provenance(document))
+            for document in documents
+        ),
         actions=tuple(view_action(action) for action in site.actions),
         conflicts=tuple(view_conflict(conflict) for conflict in entry.conflicts),
         place_since=entry.place_since,
@@ -255,10 +258,6 @@ def view_wab_entry(entry: SiteEntry) -> WabEntry:
         trust_level=entry.trust_level,
         registered_at=to_second(entry.registered_at),
     )
-
-
-def _document_summary(document: "StoredDocument") -> DocumentSummary:
-    return DocumentSummary.of(document, provenance=_provenance(document))
 
 
 def _computed(document: "StoredDocument") -> dict[str, Any]:

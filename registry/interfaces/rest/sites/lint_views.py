@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import msgspec
 
 from registry.errors import Problem
-from registry.formats.document import Deviation
 from registry.formats.html.links import DiscoveryLink
 from registry.formats.inspection import Report
 from registry.interfaces.rest.sites.entry_views import (
@@ -108,7 +107,9 @@ def view_report(report: Report) -> LintReport:
         report,
         dialect=document.dialect if document else None,
         version=document.version if document else None,
-        deviations=_deviations(report.deviations),
+        deviations=msgspec.convert(
+            report.deviations, tuple[DeviationView, ...], from_attributes=True
+        ),
         provenance=view_provenance(document.provenance) if document else None,
         references=document.references if document else (),
         conflicts=tuple(view_conflict(conflict) for conflict in report.conflicts),
@@ -118,15 +119,7 @@ def view_report(report: Report) -> LintReport:
 
 
 def view_advice(advice: Iterable[Advice]) -> tuple[AdviceView, ...]:
-    return tuple(
-        msgspec.convert(row, AdviceView, from_attributes=True) for row in advice
-    )
-
-
-def _deviations(deviations: Iterable[Deviation]) -> tuple[DeviationView, ...]:
-    return tuple(
-        msgspec.convert(row, DeviationView, from_attributes=True) for row in deviations
-    )
+    return msgspec.convert(advice, tuple[AdviceView, ...], from_attributes=True)
 
 
 def view_claims(site: Site) -> ClaimedSite:
