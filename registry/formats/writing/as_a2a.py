@@ -61,13 +61,8 @@ def _interfaces(site: Site) -> Iterator[tuple[str, str, bool]]:
     for call in sorted(calls, key=lambda call: call.format != "a2a"):
         if "://" in call.target and call.target not in seen:
             seen.add(call.target)
-            yield _binding(call), call.target, call.off_origin
-
-
-def _binding(call: Call) -> str:
-    if call.format == "a2a":
-        return call.transport
-    return call.format if call.format == "wab" else call.transport
+            binding = "wab" if call.format == "wab" else call.transport
+            yield binding, call.target, call.off_origin
 
 
 def _skill(action: Action, interfaces: tuple[Call, ...]) -> JsonObject:

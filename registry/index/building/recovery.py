@@ -112,13 +112,13 @@ def _read_again(segment: Segment, bodies: Bodies, policy: Policy) -> Rows:
 
 def _with_members(level: Level, path: Path) -> Level:
     segment, bodies = map_segment(path)
-    rows = level.rows.take(_places(segment, level)).without_bodies()
+    rows = level.rows.take(_rows_at(segment, level)).without_bodies()
     members = level_of(replace(rows, bodies=bodies), segment)
     cutoff = int(hash_sites(segment.site_ids).max())
     return replace(level, members=members, cutoff=cutoff)
 
 
-def _places(
+def _rows_at(
     segment: Segment, level: Level
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The rows of the level, in the order of the segment's."""
