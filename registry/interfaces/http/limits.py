@@ -134,8 +134,8 @@ class Limits:
 
     def allow(self, scope: Scope, kind: Kind, account: str | None = None) -> Verdict:
         """Count a request. account: id of the operator, or key, that has proven itself."""
-        is_short = self._room is not None and self._room.is_short
-        if account is None and kind in PUT_OFF_FIRST and is_short:
+        waits = account is None and kind in PUT_OFF_FIRST
+        if waits and self._room is not None and self._room.is_short:
             return Verdict({}, partial(_turned_away, kind))
         address = scope["client"][0] if scope["client"] else ""
         wanted = self._wanted(address, kind, account)
