@@ -71,7 +71,7 @@ def repair(
     host: str,
     allow_loopback: bool = False,
 ) -> Repaired | Incomplete:
-    """Repair the document. host: the one that will serve it, "" if nobody told it.
+    """Repair the document. host: which will serve it, "" if unknown.
 
     allow_loopback: for development, actions may be called on this machine.
     """

@@ -94,7 +94,7 @@ def optional_parsed(
 
 
 def parse_line(text: str, most: int) -> str:
-    """Return one line of at most so many characters. Raises: ValueError."""
+    """Return one line of at most `most` characters. Raises: ValueError."""
     line = text.strip()
     if not line or len(line) > most or not line.isprintable():
         raise ValueError(f"must be one line of 1 to {most} printable characters")

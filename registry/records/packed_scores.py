@@ -315,7 +315,7 @@ def _halves(rows: Sequence[Sequence[int]]) -> bytes:
 
 
 def _rows(columns: bytes, count: int, width: int = FACTORS) -> list[Any]:
-    """Return rows of so many numbers."""
+    """Return rows of `width` numbers."""
     values = []
     for number in range(width):
         begin = 2 * count * number

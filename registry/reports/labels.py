@@ -1,4 +1,4 @@
-"""Labels: the one that counts where several are told, and their contradictions.
+"""Labels: which counts where sources differ, and their contradictions.
 
 Field by field an auditor comes before the signed registration, and that before the
 site's documents, whichever spoke last: a site that does not like what was found could

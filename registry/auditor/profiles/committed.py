@@ -72,7 +72,7 @@ class Committed:
         await self._fetch("words", map(bucket_of, hashes))
 
     async def draw_sites(self, count: int) -> Sequence[int]:
-        """Draw so many sites of all, or all if there are no more.
+        """Draw `count` sites, or all if there are no more.
 
         Raises: LogUnreadable, Refused.
         """

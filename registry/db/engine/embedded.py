@@ -202,7 +202,7 @@ class EmbeddedPostgres:
 
 
 def start_embedded(folder: Path) -> EmbeddedPostgres:
-    """Start the server of this data folder, or join the one that runs.
+    """Start the server of this data folder, or join the running one.
 
     Raises: StartFailed.
     """

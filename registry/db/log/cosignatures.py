@@ -48,7 +48,7 @@ async def lines_of(
 async def newest_checkpoint(
     connection: Connection, witnesses: Sequence[str], quorum: int
 ) -> StoredCheckpoint | None:
-    """The newest that so many of the witnesses have cosigned."""
+    """Return the newest that has a quorum of cosignatures."""
     if quorum == 0:
         return await latest_checkpoint(connection)
     sizes = (

@@ -24,7 +24,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 def leaders_of(signatures: Signatures, policy: Policy) -> Numbers:
-    """Return for each site the position of the one that leads its place.
+    """Return for each site the position of its representative.
 
     signatures: in the order of the sites' ids.
     """

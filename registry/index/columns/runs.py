@@ -26,7 +26,7 @@ def starts_of(lengths: Integers) -> Integers:
 
 
 def no_source(count: int) -> npt.NDArray[np.uint16]:
-    """Return the source of so many runs in one array; takes no memory."""
+    """Return the source of `count` runs in one array; takes no memory."""
     return np.broadcast_to(np.uint16(0), count)
 
 

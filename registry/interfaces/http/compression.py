@@ -41,7 +41,7 @@ CODINGS: Mapping[str, Callable[[bytes], bytes]] = {
     "br": lambda body: brotli.compress(body, quality=4),
     "gzip": lambda body: gzip.compress(body, compresslevel=5, mtime=0),
 }
-"""Each coding, the one that costs least first."""
+"""Codings, the cheapest first."""
 
 
 def choose_coding(accepted: str, codings: Iterable[str] = CODINGS) -> str | None:

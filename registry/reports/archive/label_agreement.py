@@ -142,7 +142,7 @@ def differing(label: LabelStatement, statement: Statement) -> Iterator[str]:
 
 
 def _unsettled(site: SiteDisclosure, label: SiteLabel) -> Iterator[str]:
-    """Yield how the published site differs. label: the one that counts by its tellers."""
+    """Yield how the published site differs. label: which counts by its sources."""
     for name, shown, counts in (
         ("size", site.size, label.size or "unknown"),
         ("independence", site.independence, label.independence or "unknown"),

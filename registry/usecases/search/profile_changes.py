@@ -59,7 +59,7 @@ class ProfileChanges:
         self._settle()
 
     def some(self, most: int) -> Sequence[int]:
-        """So many sites at most: half the newest, and half those longest due.
+        """Return at most `most` sites: half the newest, and half those longest due.
 
         Every other time, if a few are new, these alone: so they need not wait until
         many are put out, nor the many for them.
