@@ -17,7 +17,7 @@ from crawler.context import Context
 from crawler.http.body import BodyLimits
 from crawler.http.bot_auth import BotAuth
 from registry.db import webhooks
-from registry.db.webhooks import DeadLetter, State, Webhook
+from registry.db.webhooks import DeadLetter, Lane, Webhook
 from registry.errors import Gone, Refused
 from registry.sites.identifier import format_site_id
 from registry.usecases.background import follow
@@ -29,10 +29,17 @@ from registry.usecases.sites.change_feed import (
     read_feed,
 )
 
-SLOTS: dict[State, int] = {"active": 12, "pending": 4}
-"""Challenges have their own: who subscribes again and again holds up no delivery."""
+SLOTS: dict[Lane, int] = {
+    ("active", False): 24,
+    ("active", True): 12,
+    ("pending", False): 8,
+    ("pending", True): 4,
+}
+"""Who was slow has slots apart, and so have challenges: they hold up nobody else."""
 LEASE = timedelta(seconds=60)
-PAUSE_S, IDLE, QUICK = 1.0, timedelta(seconds=5), timedelta(seconds=1)
+PAUSE_S, IDLE, QUICK = 0.25, timedelta(seconds=5), timedelta(seconds=1)
+PATIENCE_S = 2.0  # with whom has a quick slot; then it has its turn among the slow
+RECOVERY = 10  # quick answers, after which who was slow is quick again
 RESTS = 60  # times what it took is who answers slowly left alone: slots are for all
 MOST_CHANGES = 100
 FIRST_PAUSE, LONGEST_PAUSE, SLOWER = timedelta(seconds=30), timedelta(hours=6), 4
@@ -51,13 +58,16 @@ class FailedDelivery(NamedTuple):
     is_final: bool = False
 
 
+SLOW = FailedDelivery("slow", "")
+
+
 class Deliverer:
     """Deliverer of one process. auth: signs what is sent."""
 
     def __init__(self, context: Context, auth: BotAuth) -> None:
         self._context = context
         self._auth = auth
-        self._jobs: dict[asyncio.Task[None], State] = {}
+        self._jobs: dict[asyncio.Task[None], Lane] = {}
 
     async def run(self) -> None:
         """Deliver until cancelled; leases of what is under way run out."""
@@ -69,18 +79,18 @@ class Deliverer:
 
     async def deliver_due(self) -> None:
         """Start what is due, as far as there are slots."""
-        for state, slots in SLOTS.items():
-            if free := slots - list(self._jobs.values()).count(state):
-                await self._start(state, free)
+        for lane, slots in SLOTS.items():
+            if free := slots - list(self._jobs.values()).count(lane):
+                await self._start(lane, free)
 
-    async def _start(self, state: State, most: int) -> None:
+    async def _start(self, lane: Lane, most: int) -> None:
         async with self._context.engine.begin() as connection:
             leased = await webhooks.lease_webhooks(
-                connection, state, self._context.clock(), LEASE, most
+                connection, lane, self._context.clock(), LEASE, most
             )
         for row in leased:
             job = asyncio.create_task(self._serve(row))
-            self._jobs[job] = state
+            self._jobs[job] = lane
             job.add_done_callback(self._jobs.pop)
 
     async def join(self) -> None:
@@ -103,7 +113,9 @@ class Deliverer:
         answer = await self._post(row, body)
         if not isinstance(answer, FailedDelivery):
             if _echoes(answer, row.challenge):
-                await self._settle(row, state="active", failures=0, problem=None)
+                await self._settle(
+                    row, state="active", failures=0, problem=None, network=None
+                )
                 return
             answer = FailedDelivery(
                 "challenge_unanswered", "it did not say it back as JSON"
@@ -131,9 +143,15 @@ class Deliverer:
         if not isinstance(answer, FailedDelivery):
             now = self._context.clock()
             took, idle = now - began, timedelta() if page.has_more else IDLE
-            due_at = now + (RESTS * took if took > QUICK else idle)
+            owed = RECOVERY if took > QUICK else max(0, row.slowness - 1)
             await self._settle(
-                row, page, due_at=due_at, delivered_at=now, failures=0, problem=None
+                row,
+                page,
+                due_at=now + (RESTS * max(took, QUICK) if owed else idle),
+                delivered_at=now,
+                failures=0,
+                problem=None,
+                slowness=owed,
             )
             return
         is_over = answer.is_final or row.failures + 1 >= MOST_FAILURES
@@ -155,11 +173,14 @@ class Deliverer:
         fetcher = self._context.fetcher
         try:
             headers = self._auth.sign_post(fetcher.target_of(row.url), body, JSON)
-            answer = await fetcher.post(
-                row.url, body, content_type=JSON, limits=LIMITS, headers=headers
-            )
+            async with asyncio.timeout(None if row.slowness else PATIENCE_S):
+                answer = await fetcher.post(
+                    row.url, body, content_type=JSON, limits=LIMITS, headers=headers
+                )
         except Refused as refused:
             return FailedDelivery(refused.code, refused.problem.detail[:300])
+        except TimeoutError:
+            return SLOW
         if 200 <= answer.status < 300:
             return answer.body
         detail = f"it answered {answer.status}"
@@ -182,8 +203,12 @@ class Deliverer:
         letter: DeadLetter | None = None,
     ) -> None:
         """Try later, or never: then the letter, if there is one, is for the owner."""
+        if failure is SLOW:
+            await self._settle(row, slowness=RECOVERY, due_at=self._context.clock())
+            return
         changed = {
             "state": "suspended" if is_over else row.state,
+            "network": None if is_over else row.network,
             "failures": row.failures + 1,
             "problem": {"code": failure.code, "detail": failure.detail},
             "due_at": self._context.clock() + self._pause(row.failures),

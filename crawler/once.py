@@ -51,11 +51,7 @@ async def look(
             _emit_refusal(host, refused)
             return False
         discovery = await discover(
-            fetcher,
-            RobotsCache(fetcher),
-            parsed,
-            clock=clock,
-            declared=declared,
+            fetcher, RobotsCache(fetcher), parsed, clock=clock, declared=declared
         )
         return _judge(discovery, parsed, clock(), allow_loopback=fetcher.allow_loopback)
 

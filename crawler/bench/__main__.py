@@ -49,8 +49,7 @@ def _are_held_off(figures: Figures) -> bool:
 
 
 _SUBJECTS: Mapping[
-    str,
-    tuple[Callable[[argparse.Namespace], Figures], Callable[[Figures], bool]],
+    str, tuple[Callable[[argparse.Namespace], Figures], Callable[[Figures], bool]]
 ] = {
     "leases": (_leases, lambda figures: figures["duplicates"] == 0),
     "schedule": (

@@ -107,9 +107,7 @@ def _ended() -> int:
 def _context(engine: Engine, crowd: Crowd, policy: Policy) -> Context:
     fetcher = Fetcher(
         FetcherConfig(
-            user_agent=USER_AGENT,
-            resolver=_Resolver(crowd.port),
-            ca_file=crowd.ca_file,
+            user_agent=USER_AGENT, resolver=_Resolver(crowd.port), ca_file=crowd.ca_file
         )
     )
     return Context(

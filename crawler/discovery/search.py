@@ -9,13 +9,7 @@ A path does not identify a format: what is found there does, and is handed on as
 """
 
 import asyncio
-from collections.abc import (
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 

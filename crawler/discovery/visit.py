@@ -81,10 +81,7 @@ class Visit:
         self._absent: dict[str, None] = {}
 
     async def request(
-        self,
-        url: str,
-        found_by: DiscoveredBy,
-        wanted: Wanted = DOCUMENT,
+        self, url: str, found_by: DiscoveredBy, wanted: Wanted = DOCUMENT
     ) -> DocumentResponse:
         """Fetch the URL, once for all who ask for it. Never raises Refused."""
         if url in self._answers:
@@ -132,10 +129,7 @@ class Visit:
         return url in self._absent
 
     async def _request(
-        self,
-        url: str,
-        found_by: DiscoveredBy,
-        wanted: Wanted,
+        self, url: str, found_by: DiscoveredBy, wanted: Wanted
     ) -> DocumentResponse:
         async with self._slots:
             # Asked only now: while this one waited, the host may have turned us away.
@@ -159,10 +153,7 @@ class Visit:
                 return None
 
     async def _fetch(
-        self,
-        url: str,
-        wanted: Wanted,
-        watch: Stopwatch,
+        self, url: str, wanted: Wanted, watch: Stopwatch
     ) -> Fetched | NotModified:
         self._count(url)
         await self._robots.permit(self._fetcher.target_of(url))

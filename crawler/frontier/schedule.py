@@ -29,11 +29,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 def next_retry_at(
-    now: datetime,
-    *,
-    failures: int,
-    draw: Draw,
-    retry_after: timedelta | None = None,
+    now: datetime, *, failures: int, draw: Draw, retry_after: timedelta | None = None
 ) -> datetime:
     """Return the time of a retry: exponential back-off with full jitter, 1 min to 24 h.
 

@@ -55,10 +55,7 @@ class RedirectRule:
 
 
 def verify_address(
-    address: str,
-    *,
-    allow_loopback: bool = False,
-    own_networks: Iterable[Network] = (),
+    address: str, *, allow_loopback: bool = False, own_networks: Iterable[Network] = ()
 ) -> Address:
     """The address, if the crawler may connect to it.
 

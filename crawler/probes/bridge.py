@@ -10,10 +10,7 @@ from typing import Any, Literal, NoReturn
 
 from crawler import refusals
 from registry.errors import Refused, RegistryError
-from registry.formats.document import (
-    MAX_BODY_BYTES,
-    MAX_DEPTH,
-)
+from registry.formats.document import MAX_BODY_BYTES, MAX_DEPTH
 from registry.formats.reading.conformance import Specification
 from registry.formats.reading.reader import DeviationLog, Reader
 from registry.formats.wab.wab_schema import APPENDIX_A

@@ -69,12 +69,7 @@ def ping_of(base_url: str) -> ProbeTarget:
 
 
 def document_at(
-    url: str,
-    *,
-    promised: str,
-    content_type: str,
-    body: bytes,
-    stored: Validators,
+    url: str, *, promised: str, content_type: str, body: bytes, stored: Validators
 ) -> ProbeTarget:
     """The document that was crawled there: the same bytes, or others of its format.
 
@@ -117,11 +112,7 @@ def _method_url(base_url: str, method: bridge.Method) -> str:
 
 
 def _expect_format(
-    answer: Fetched,
-    *,
-    promised: str,
-    body: bytes,
-    is_page: bool,
+    answer: Fetched, *, promised: str, body: bytes, is_page: bool
 ) -> None:
     if answer.body == body:
         return

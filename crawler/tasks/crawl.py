@@ -199,10 +199,7 @@ class _Crawl:
         await postpone(self._context, self._task, code, pause, comparison)
 
     def _compare(
-        self,
-        reading: ParsedSite | NoDocument | None = None,
-        *,
-        is_outage: bool = False,
+        self, reading: ParsedSite | NoDocument | None = None, *, is_outage: bool = False
     ) -> ConditionChanges:
         troubles = troubles_of(
             self._discovery,

@@ -6,13 +6,7 @@ from crawler.context import Context
 from crawler.frontier.schedule import first_probe_at, next_probe_at
 from crawler.http.head import Validators
 from crawler.probes.http_probe import probe
-from crawler.probes.targets import (
-    ProbeTarget,
-    bridge_of,
-    document_at,
-    page_of,
-    ping_of,
-)
+from crawler.probes.targets import ProbeTarget, bridge_of, document_at, page_of, ping_of
 from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Task
 from registry.db.sites import documents, notices

@@ -23,10 +23,7 @@ from registry.errors import Problem, RegistryError
 from registry.identity.refusals import KEY_NOT_PUBLISHED
 from registry.sites.host import parse_host
 from registry.usecases.registration.decide_registration import carry_out, reject
-from registry.usecases.registration.key_acts import (
-    VerifiedStatement,
-    verify_signature,
-)
+from registry.usecases.registration.key_acts import VerifiedStatement, verify_signature
 from registry.usecases.sites.parse_site import ParsedSite, Registrant, parse_site
 
 RETRY_PAUSES = (

@@ -19,13 +19,32 @@ from registry.db.schema.operator_tables import webhook, webhook_letter
 State = Literal["pending", "active", "suspended"]
 LETTERS_OF_WEBHOOK = 20
 
-# The first condition is that of the index `webhook_due`, which no parameter fulfils.
+Lane = tuple[State, bool]
+"""State, and whether the receiver was slow of late: each has slots of its own."""
+SHARE = 4
+"""Leases in a lane that one registrable domain holds at most, and one network at first."""
+
+# Who holds fewest leases is served next; those that are held take the first numbers. The
+# first condition is that of the index `webhook_due`, which no parameter fulfils.
 LEASE = text("""
-    WITH ready AS MATERIALIZED (
-        SELECT webhook_id FROM registry.webhook
+    WITH ranked AS (
+        SELECT webhook_id, due_at, coalesce(leased_until > :now, false) AS is_held,
+            row_number() OVER (PARTITION BY registrable_domain
+                ORDER BY leased_until > :now DESC NULLS LAST, due_at) AS of_domain,
+            row_number() OVER (PARTITION BY coalesce(network, webhook_id)
+                ORDER BY leased_until > :now DESC NULLS LAST, due_at) AS of_network
+        FROM registry.webhook
         WHERE state <> 'suspended' AND state = :state AND due_at <= :now
+            AND (slowness > 0) = :is_slow
+    ), next AS MATERIALIZED (
+        SELECT webhook_id FROM ranked
+        WHERE NOT is_held AND greatest(of_domain, of_network) <= :share
+        ORDER BY greatest(of_domain, of_network), due_at LIMIT :limit
+    ), ready AS MATERIALIZED (
+        SELECT webhook_id FROM registry.webhook
+        WHERE webhook_id IN (SELECT webhook_id FROM next) AND state = :state
             AND (leased_until IS NULL OR leased_until <= :now)
-        ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
+        FOR UPDATE SKIP LOCKED
     )
     UPDATE registry.webhook AS w SET leased_until = :until, fence = w.fence + 1
     FROM ready WHERE w.webhook_id = ready.webhook_id
@@ -39,6 +58,8 @@ class Webhook:
 
     pending: the receiver has not shown yet that it wants this; suspended: it is not
     asked any more, until its owner says so. problem: code and detail of the last failure.
+    network: from which it came, while it is pending. slowness: quick answers that it
+    owes until it is served among the quick ones again.
     """
 
     webhook_id: str
@@ -48,6 +69,9 @@ class Webhook:
     challenge: str
     cursor: bytes
     created_at: datetime
+    registrable_domain: str
+    network: str | None = None
+    slowness: int = 0
     delivered_at: datetime | None = None
     problem: Mapping[str, str] | None = None
     failures: int = 0
@@ -67,9 +91,7 @@ class DeadLetter:
 
 
 async def add_webhook(connection: Connection, new: Webhook) -> None:
-    names = ("webhook_id", "operator_id", "url", "state", "challenge", "cursor")
-    values = {name: getattr(new, name) for name in (*names, "created_at", "due_at")}
-    await connection.execute(insert(webhook).values(values))
+    await connection.execute(insert(webhook).values(asdict(new)))
 
 
 async def webhooks_of(
@@ -98,23 +120,20 @@ async def remove_webhooks(
     return (await connection.execute(query)).rowcount
 
 
-async def renew(
-    connection: Connection, webhook_id: str, challenge: str, now: datetime
-) -> None:
+async def renew(connection: Connection, webhook_id: str, **changed: Any) -> None:
     """Challenge the receiver again, if it is suspended; else pauses could be skipped."""
     await connection.execute(
         update(webhook)
         .where(webhook.c.webhook_id == webhook_id, webhook.c.state == "suspended")
-        .values(
-            state="pending", challenge=challenge, failures=0, problem=None, due_at=now
-        )
+        .values(state="pending", failures=0, problem=None, **changed)
     )
 
 
 async def lease_webhooks(
-    connection: Connection, state: State, now: datetime, lease: timedelta, limit: int
+    connection: Connection, lane: Lane, now: datetime, lease: timedelta, limit: int
 ) -> list[Webhook]:
-    parameters = {"state": state, "now": now, "until": now + lease, "limit": limit}
+    parameters = {"now": now, "until": now + lease, "limit": limit, "share": SHARE}
+    parameters |= {"state": lane[0], "is_slow": lane[1]}
     return list(map(_webhook, await connection.execute(LEASE, parameters)))
 
 

@@ -5,6 +5,7 @@ receiver missed, is at /v1/changes.
 """
 
 import secrets
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -13,6 +14,7 @@ from registry.db.engine.engines import Connection
 from registry.db.webhooks import DeadLetter, Webhook
 from registry.errors import Conflict, NotFound, Refused
 from registry.identity.https_url import parse_https_url
+from registry.sites.host import parse_host
 from registry.usecases.ids import IdSource
 from registry.usecases.refusals import (
     WEBHOOK_UNKNOWN,
@@ -26,11 +28,16 @@ _CHALLENGE_BYTES = 24
 
 
 async def subscribe(
-    connection: Connection, operator: str, url: str, ids: IdSource
+    connection: Connection,
+    operator: str,
+    url: str,
+    ids: IdSource,
+    network: str | None = None,
 ) -> Webhook:
     """Subscribe to what changes from now on. Raises: Refused, Conflict."""
     try:
-        parse_https_url(url)
+        name = urlsplit(parse_https_url(url)).hostname or ""
+        host = parse_host(name, test_hosts=True)
     except ValueError as error:
         raise Refused(WEBHOOK_URL_INVALID, f"url {error}", pointer="/url") from error
     own = await webhooks.webhooks_of(connection, operator, lock=True)
@@ -45,6 +52,8 @@ async def subscribe(
         challenge=secrets.token_urlsafe(_CHALLENGE_BYTES),
         cursor=msgspec.json.encode(await begin_feed(connection, from_now=True)),
         created_at=now,
+        registrable_domain=host.registrable_domain,
+        network=network,
         due_at=now,
     )
     await webhooks.add_webhook(connection, new)
@@ -63,19 +72,18 @@ async def find_webhook(
 
 
 async def resume(
-    connection: Connection, operator: str, webhook_id: str, ids: IdSource
+    connection: Connection,
+    operator: str,
+    webhook_id: str,
+    ids: IdSource,
+    network: str | None = None,
 ) -> Webhook:
     """Ask the receiver of a suspended one anew; others stay. Raises: NotFound."""
-    await find_webhook(connection, operator, webhook_id)
-    challenge = secrets.token_urlsafe(_CHALLENGE_BYTES)
-    await webhooks.renew(connection, webhook_id, challenge, ids.clock())
+    challenge, now = secrets.token_urlsafe(_CHALLENGE_BYTES), ids.clock()
+    await webhooks.renew(
+        connection, webhook_id, challenge=challenge, network=network, due_at=now
+    )
     return await find_webhook(connection, operator, webhook_id)
-
-
-async def unsubscribe(connection: Connection, operator: str, webhook_id: str) -> None:
-    """Raises: NotFound."""
-    await find_webhook(connection, operator, webhook_id)
-    await webhooks.remove_webhooks(connection, operator, webhook_id)
 
 
 async def dead_letters(

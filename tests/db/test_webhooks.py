@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -33,6 +34,8 @@ from tests.db.scene import Scene
 
 Json = dict[str, Any]
 URL = f"https://{HOST}/hooks/registry?tenant=a"
+PENDING: webhooks.Lane = ("pending", False)
+ACTIVE: webhooks.Lane = ("active", False)
 AGENT = SignatureAgent(
     origin="https://registry.example",
     key=generate_private_key("Ed25519"),
@@ -91,10 +94,10 @@ class Subscription:
         self.deliverer = Deliverer(context, BotAuth(AGENT, scene.ids))
         self.webhook_id = ""
 
-    async def subscribe(self, url: str = URL) -> None:
+    async def subscribe(self, url: str = URL, network: str | None = None) -> None:
         async with self.scene.engines[Role.API].begin() as connection:
             row = await subscriptions.subscribe(
-                connection, self.operator, url, self.scene.ids
+                connection, self.operator, url, self.scene.ids, network
             )
         self.webhook_id = row.webhook_id
 
@@ -285,8 +288,8 @@ async def test_slow_challenges_hold_up_no_delivery(
     await opened.run()
     await scene.register()
     stranger = Subscription(scene, net, await add_operator(scene))
-    for _ in range(10):
-        await stranger.subscribe()
+    for number in range(10):
+        await stranger.subscribe(f"https://mute-{number}.test/")
     running = opened.deliverer._jobs
 
     async def hang(_: Webhook) -> None:
@@ -295,12 +298,113 @@ async def test_slow_challenges_hold_up_no_delivery(
     opened.deliverer._challenge = hang  # type: ignore[method-assign]
     scene.clock.advance(seconds=10)
     await opened.deliverer.deliver_due()
-    await asyncio.gather(*(job for job in running if running[job] == "active"))
+    await asyncio.gather(*(job for job in running if running[job] == ACTIVE))
     await asyncio.sleep(0)  # of its callbacks
-    assert list(running.values()) == ["pending"] * deliveries.SLOTS["pending"]
+    assert list(running.values()) == [PENDING] * deliveries.SLOTS[PENDING]
     assert len(receiver.changes) == 1
     for job in running:
         job.cancel()
+
+
+async def lease(
+    scene: Scene, lane: webhooks.Lane, limit: int = 100
+) -> list[webhooks.Webhook]:
+    async with scene.crawler.begin() as connection:
+        return await webhooks.lease_webhooks(
+            connection, lane, scene.clock(), deliveries.LEASE, limit
+        )
+
+
+@pytest.mark.parametrize("lane", deliveries.SLOTS)
+async def test_one_domain_holds_its_share_of_each_lane(
+    scene: Scene, net: Net, lane: webhooks.Lane
+) -> None:
+    """Any number of accounts with any number of subdomains: the next domain has its turn."""
+    await scene.sql("DELETE FROM registry.webhook")
+    for account in range(3):
+        strangers = Subscription(scene, net, await add_operator(scene))
+        for number in range(9):
+            await strangers.subscribe(f"https://h{account}-{number}.drip.test/")
+    scene.clock.advance(seconds=1)
+    honest = Subscription(scene, net, await add_operator(scene))
+    await honest.subscribe()
+    await scene.sql(
+        "UPDATE registry.webhook SET state = :state, slowness = :slowness",
+        state=lane[0],
+        slowness=int(lane[1]),
+    )
+    first = await lease(scene, lane, 2)
+    assert honest.webhook_id in {row.webhook_id for row in first}
+    rest = await lease(scene, lane)
+    domains = Counter(row.registrable_domain for row in (*first, *rest))
+    assert domains == {"drip.test": webhooks.SHARE, HOST: 1}
+    assert await lease(scene, lane) == []
+
+
+async def test_challenges_from_one_network_hold_their_share(
+    scene: Scene, net: Net, open_subscription: Open
+) -> None:
+    """Domains are free where a host gives them away; the network is forgotten afterwards."""
+    opened = await open_subscription(Receiver())
+    strangers = Subscription(scene, net, await add_operator(scene))
+    for number in range(9):
+        url = f"https://mute-{number}.test/"
+        await strangers.subscribe(url, network="192.0.2.1")
+    leased = Counter(row.network for row in await lease(scene, PENDING))
+    assert leased == {"192.0.2.1": webhooks.SHARE, None: 1}
+    scene.clock.advance(minutes=2)
+    await opened.subscribe(network="198.51.100.7")
+    row = await opened.run()
+    assert (row.state, row.network) == ("active", None)
+
+
+async def test_a_thousand_slow_receivers_hold_up_no_quick_one(
+    scene: Scene, net: Net, open_subscription: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are broken off, and have their next turn among the slow, with all the time."""
+    receiver = Receiver()
+    opened = await open_subscription(receiver)
+    await opened.run()
+    slow = Subscription(scene, net, await add_operator(scene))
+    names = [f"slow-{number}.test" for number in range(9)]
+    await net.serve(silent, *names)
+    for name in names:
+        await slow.subscribe(f"https://{name}/")
+    await scene.sql("UPDATE registry.webhook SET state = 'active'")
+    await scene.sql(
+        "UPDATE registry.webhook SET due_at = due_at + interval '1 s' "
+        "WHERE webhook_id = :last",
+        last=opened.webhook_id,
+    )
+    await scene.register()
+    monkeypatch.setitem(deliveries.SLOTS, ACTIVE, 3)
+    monkeypatch.setattr(deliveries, "PATIENCE_S", 0.2)
+    for _ in range(3):  # each has its turn, the last one in this one
+        await opened.run(seconds=10)
+    row = await slow.row()
+    assert (row.failures, row.slowness) == (0, deliveries.RECOVERY)
+    assert row.due_at == scene.clock()
+    await opened.run(seconds=10)
+    assert receiver.changes
+    assert (await slow.row()).failures == 1, "it was waited for, and it failed"
+
+
+async def test_who_was_slow_is_quick_again_after_quick_answers(
+    scene: Scene, open_subscription: Open
+) -> None:
+    """Else one quick answer would buy each of thousands a quick slot for a slow one."""
+    receiver = Receiver()
+    opened = await open_subscription(receiver)
+    await opened.run()
+    await scene.sql("UPDATE registry.webhook SET slowness = 2")
+    await scene.register()
+    row = await opened.run(seconds=10)
+    assert (len(receiver.changes), row.slowness) == (1, 1)
+    assert row.due_at == scene.clock() + deliveries.RESTS * deliveries.QUICK
+    await scene.register()
+    row = await opened.run(minutes=1)
+    assert (len(receiver.changes), row.slowness) == (2, 0)
+    assert row.due_at == scene.clock() + deliveries.IDLE
 
 
 @pytest.mark.parametrize("took", [timedelta(), timedelta(seconds=9)])
@@ -322,6 +426,8 @@ async def test_who_answers_slowly_is_left_alone_the_longer(
     await scene.register()
     row = await opened.run(seconds=10)
     assert len(receiver.changes) == 1
+    assert row.slowness == (deliveries.RECOVERY if took else 0)
+    assert row.due_at
     assert row.due_at - scene.clock() == (deliveries.RESTS * took or deliveries.IDLE)
 
 
@@ -456,7 +562,7 @@ async def test_a_crawler_that_died_leaves_a_lease_that_runs_out(
     scene.clock.advance(seconds=10)
     async with scene.crawler.begin() as connection:
         (lost,) = await webhooks.lease_webhooks(
-            connection, "active", scene.clock(), deliveries.LEASE, 5
+            connection, ACTIVE, scene.clock(), deliveries.LEASE, 5
         )
     await opened.run(seconds=1)
     assert receiver.changes == [], "it is leased"

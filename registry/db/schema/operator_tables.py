@@ -81,6 +81,9 @@ webhook = registry_table(
     instant("due_at", nullable=True),
     instant("leased_until", nullable=True),
     Column("fence", BigInteger, nullable=False, server_default=text("0")),
+    Column("registrable_domain", Text, nullable=False),
+    Column("network", Text),
+    Column("slowness", Integer, nullable=False, server_default=text("0")),
 )
 
 webhook_letter = registry_table(

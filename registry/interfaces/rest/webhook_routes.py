@@ -8,8 +8,9 @@ from litestar import Response, delete, get, post
 from litestar.params import FromPath, JSONBody
 
 from registry.db.engine.engines import Connection
-from registry.db.webhooks import State, Webhook, webhooks_of
+from registry.db.webhooks import State, Webhook, remove_webhooks, webhooks_of
 from registry.errors import Unavailable
+from registry.interfaces.http.client_networks import networks_of
 from registry.interfaces.http.conditional import verify_if_match
 from registry.interfaces.http.credentials import (
     OPERATOR_SECURITY,
@@ -98,7 +99,7 @@ async def subscribe(
         if call.earlier is not None:
             return call.earlier
         row = await subscriptions.subscribe(
-            call.connection, operator, data.url, services.ids
+            call.connection, operator, data.url, services.ids, _network_of(request)
         )
         location = {"Location": f"/v1/webhooks/{row.webhook_id}"}
         return await call.answer(_view(row), location)
@@ -175,7 +176,9 @@ async def resume_webhook(
     operator = await require_operator(request, services, Kind.WRITE)
     async with services.api.begin() as connection:
         await _verify_seen(connection, request, operator, webhook_id)
-        row = await subscriptions.resume(connection, operator, webhook_id, services.ids)
+        row = await subscriptions.resume(
+            connection, operator, webhook_id, services.ids, _network_of(request)
+        )
     return _view(row)
 
 
@@ -194,7 +197,7 @@ async def unsubscribe(
     operator = await require_operator(request, services)
     async with services.api.begin() as connection:
         await _verify_seen(connection, request, operator, webhook_id)
-        await subscriptions.unsubscribe(connection, operator, webhook_id)
+        await remove_webhooks(connection, operator, webhook_id)
 
 
 async def _verify_seen(
@@ -203,6 +206,10 @@ async def _verify_seen(
     """Raises: NotFound, PreconditionFailed if the caller saw it as it is no more."""
     row = await subscriptions.find_webhook(connection, operator, webhook_id, lock=True)
     verify_if_match(request, _view(row))
+
+
+def _network_of(request: Call) -> str | None:
+    return networks_of(request.client.host)[-1] if request.client else None
 
 
 def _view(row: Webhook) -> WebhookView:
