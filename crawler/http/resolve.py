@@ -6,6 +6,7 @@ the first of them is dialled: one private address among public ones refuses the 
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,14 +25,15 @@ import dns.resolver
 from crawler import refusals, trace
 from crawler.http.guard import HTTPS_PORT, Network, verify_address
 from registry.errors import Refused
-from registry.sites.host import TEST_TLD
+from registry.sites.host import TEST_TLD, parse_host
 from registry.sites.hosts_file import Endpoint, parse_hosts_file
 
 MAX_ADDRESSES = 32
 MAX_TEXTS = 32
 # A tarpit holds a thread of the system's resolver for many seconds after we gave up on
-# it, so these are plenty and serve nothing else.
-_LOOKUP_THREADS = 256
+# it, so these are plenty and serve nothing else, and one domain has a share of them.
+_LOOKUP_THREADS = 512
+_OF_DOMAIN = 32
 _NO_DATA = getattr(socket, "EAI_NODATA", None)  # the name is there, but no address
 
 AddressLookup = Callable[[str], Awaitable[Sequence[str]]]
@@ -162,6 +164,7 @@ class Resolver:
 
 class _Lookup(NamedTuple):
     host: str
+    domain: str
     answer: "asyncio.Future[list[str]]"
     loop: asyncio.AbstractEventLoop
 
@@ -182,19 +185,22 @@ class SystemLookup:
         self._most = threads
         self._started = 0
         self._busy = 0
+        self._of_domain: Counter[str] = Counter()
         self._query = query or _system_addresses
         self._lookups: SimpleQueue[_Lookup] = SimpleQueue()
 
     async def __call__(self, host: str) -> list[str]:
         # A look-up in the queue would time out there, as if its own zone were slow.
-        if self._busy == self._most:
+        domain = parse_host(host, test_hosts=True).registrable_domain
+        if self._busy == self._most or self._of_domain[domain] == _OF_DOMAIN:
             raise Refused(refusals.NETWORK_BUSY, "every look-up waits for slow zones")
         self._busy += 1
+        self._of_domain[domain] += 1
         if self._busy > self._started:
             self._started += 1
             Thread(target=self._serve, name="lookup", daemon=True).start()
         loop = asyncio.get_running_loop()
-        lookup = _Lookup(host, loop.create_future(), loop)
+        lookup = _Lookup(host, domain, loop.create_future(), loop)
         self._lookups.put(lookup)
         return await lookup.answer
 
@@ -206,11 +212,13 @@ class SystemLookup:
             except Exception as error:  # noqa: BLE001 - it is raised to the caller
                 deliver = partial(_fail, lookup.answer, error)
             with suppress(RuntimeError):  # the loop has ended meanwhile
-                lookup.loop.call_soon_threadsafe(self._take_back, deliver)
+                take_back = lookup.loop.call_soon_threadsafe
+                take_back(self._take_back, lookup.domain, deliver)
 
-    def _take_back(self, deliver: Callable[[], None]) -> None:
+    def _take_back(self, domain: str, deliver: Callable[[], None]) -> None:
         """Free the thread, whether or not somebody still waits; runs on the loop."""
         self._busy -= 1
+        self._of_domain -= Counter((domain,))  # forgets those of which none is left
         deliver()
 
 

@@ -98,6 +98,27 @@ async def test_an_answer_that_nobody_waits_for_frees_its_thread() -> None:
     assert await answer_of(look_up, "next.test") == ["next.test"]
 
 
+async def test_names_of_one_domain_take_no_more_than_its_share_of_the_threads() -> None:
+    """Three hundred names of a zone that never answered kept every other name away."""
+    may_answer = threading.Event()
+
+    def ask(host: str) -> list[str]:
+        if host.endswith("tarpit.test"):
+            may_answer.wait(PATIENCE_S)
+        return [host]
+
+    look_up = SystemLookup(query=ask)
+    names = [f"h{number}.tarpit.test" for number in range(600)]
+    slow = [asyncio.create_task(look_up(name)) for name in names]
+    await asyncio.sleep(0)
+    assert await look_up("shop.test") == ["shop.test"]
+    may_answer.set()
+    answers = await asyncio.gather(*slow, return_exceptions=True)
+    refused = [error for error in answers if isinstance(error, Refused)]
+    assert 0 < len(names) - len(refused) < 64
+    assert await look_up(names[0]) == names[:1], "the share is given back"
+
+
 async def answer_of(look_up: SystemLookup, host: str) -> list[str]:
     """As soon as a thread is free."""
     async with asyncio.timeout(PATIENCE_S):
