@@ -30,10 +30,10 @@ from registry.usecases.sites.change_feed import (
 )
 
 SLOTS: dict[Lane, int] = {
-    ("active", False): 24,
-    ("active", True): 12,
-    ("pending", False): 8,
-    ("pending", True): 4,
+    ("active", False): 64,
+    ("active", True): 24,
+    ("pending", False): 16,
+    ("pending", True): 8,
 }
 """Who was slow has slots apart, and so have challenges: they hold up nobody else."""
 LEASE = timedelta(seconds=60)

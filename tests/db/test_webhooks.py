@@ -280,7 +280,7 @@ async def test_who_resumes_what_is_not_suspended_has_nobody_asked(
 
 
 async def test_slow_challenges_hold_up_no_delivery(
-    scene: Scene, net: Net, open_subscription: Open
+    scene: Scene, net: Net, open_subscription: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever subscribes again and again takes the slots of challenges, and no others."""
     receiver = Receiver()
@@ -295,6 +295,7 @@ async def test_slow_challenges_hold_up_no_delivery(
     async def hang(_: Webhook) -> None:
         await asyncio.Event().wait()
 
+    monkeypatch.setitem(deliveries.SLOTS, PENDING, 4)
     opened.deliverer._challenge = hang  # type: ignore[method-assign]
     scene.clock.advance(seconds=10)
     await opened.deliverer.deliver_due()

@@ -30,6 +30,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 STANDARD_ERROR = 2  # what parts say is news; the result of a command is its own output
 CONNECTIONS = 16_384
 """Connections a web process holds at once: to granian each counts, one that is idle too."""
+HEAD_BYTES = 16_384  # and what is read ahead of a body: a stranger's, in our memory
 HEAD_TIMEOUT_MS = 5_000
 """Time for the head of a request; a connection that is quiet for so long is closed."""
 
@@ -188,6 +189,7 @@ def parts_of_service(
         *("--backpressure", str(CONNECTIONS), "--backlog", str(CONNECTIONS)),
         # To tell HTTP/2 by its first bytes granian would wait for these without end.
         *("--http", "1", "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)),
+        *("--http1-buffer-size", str(HEAD_BYTES)),
         "registry.app:create_app_from_environment",
     ]
     return [

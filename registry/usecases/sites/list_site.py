@@ -24,12 +24,7 @@ from registry.index.columns.features import encode_features
 from registry.index.columns.rows import rows_of
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
-from registry.ranking.profile import (
-    Profile,
-    Subject,
-    make_profiles,
-    parse_profile,
-)
+from registry.ranking.profile import Profile, Subject, make_profiles, parse_profile
 from registry.ranking.quality import ProbeFigures, quality
 from registry.ranking.words.lexicon import lexicon_of
 from registry.reports.labels import DOCUMENT
