@@ -74,6 +74,18 @@ def test_server_believes_the_operating_system_alone(server: EmbeddedPostgres) ->
     assert query(server, "SHOW listen_addresses") == ""
 
 
+def test_a_statement_that_fails_leaves_no_row_in_the_servers_log(
+    server: EmbeddedPostgres,
+) -> None:
+    """A row that broke a constraint stood there whole: challenges, addresses with tokens."""
+    table = "CREATE TEMPORARY TABLE rows (a text CHECK (a = ''))"
+    with pytest.raises(subprocess.CalledProcessError):
+        query(server, f"{table}; INSERT INTO rows SELECT reverse('terces')")
+    log = server._log.read_text()
+    assert 'violates check constraint "rows_a_check"' in log
+    assert "secret" not in log
+
+
 @needs_root
 def test_other_users_are_refused_even_where_they_reach_the_socket() -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -44,6 +44,10 @@ _LEFT_BEHIND = "still in use"
 """Part of the server's complaint while children of a killed server have not ended yet."""
 
 
+# Terse: the details of an error are whole rows, with secrets and what people asked.
+_OPTIONS = "-c unix_socket_permissions=0700 -c log_error_verbosity=terse"
+
+
 class EmbeddedPostgres:
     """A running server and the address of the registry's database in it.
 
@@ -144,9 +148,7 @@ class EmbeddedPostgres:
         sockets = self._socket_folder()
         disown(self._folder)
         logged = self._log.stat().st_size if self._log.exists() else 0
-        options = (
-            f"-h '' -k {shlex.quote(_quoted(sockets))} -c unix_socket_permissions=0700"
-        )
+        options = f"-h '' -k {shlex.quote(_quoted(sockets))} {_OPTIONS}"
         seconds = max(1, int(deadline - time.monotonic()))
         answer = self._pg_ctl(
             *("start", "--wait", "--timeout", str(seconds)),
