@@ -145,15 +145,15 @@ async def test_network_is_forgotten_with_the_decision(scene: Scene) -> None:
     assert (decided.status, decided.network) == ("active", None)
 
 
-async def rejected(scene: Scene, *, days: int) -> Registration:
-    """A statement that was rejected so many days before now, by the database's clock."""
+async def rejected(scene: Scene, *, hours: int) -> Registration:
+    """A statement that was rejected so many hours before now, by the database's clock."""
     leased = await scene.lease(await scene.submit(SiteOwner()))
     async with scene.crawler.begin() as connection:
         await registrations.decide(connection, leased, "rejected", [], NOON)
     await scene.sql(
-        "UPDATE registry.registration SET decided_at = now() - make_interval(days => "
-        ":days) WHERE registration_id = :id",
-        days=days,
+        "UPDATE registry.registration SET decided_at = now() - make_interval(hours => "
+        ":hours) WHERE registration_id = :id",
+        hours=hours,
         id=leased.registration_id,
     )
     return leased
@@ -162,7 +162,8 @@ async def rejected(scene: Scene, *, days: int) -> Registration:
 async def test_rejected_statement_keeps_its_digest_and_not_its_bytes(
     scene: Scene,
 ) -> None:
-    old, new = await rejected(scene, days=8), await rejected(scene, days=6)
+    old, new = await rejected(scene, hours=2), await rejected(scene, hours=0)
+    oldest = await rejected(scene, hours=8 * 24)
     (row,) = await scene.sql("SELECT now() AS now")
     scene.clock.now = row.now
     owner = await scene.register()
@@ -170,6 +171,9 @@ async def test_rejected_statement_keeps_its_digest_and_not_its_bytes(
     after = await scene.registration(old)
     assert (after.token, after.token_digest) == (b"", old.token_digest)
     assert (await scene.registration(new)).token == new.token
+    of_oldest = {"id": oldest.registration_id}
+    row_of = "SELECT 1 FROM registry.registration WHERE registration_id = :id"
+    assert await scene.sql(row_of, **of_oldest) == []
     (accepted,) = await scene.sql(
         "SELECT token FROM registry.registration WHERE host = :host",
         host=owner.host.name,
@@ -186,8 +190,14 @@ async def test_no_role_that_meets_strangers_changes_a_statement(
             await connection.execute(text("UPDATE registry.registration SET token=''"))
 
 
-async def test_reporter_drops_only_what_was_rejected_a_week_ago(scene: Scene) -> None:
-    await rejected(scene, days=6)
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE registry.registration SET token=''", "DELETE FROM registry.registration"],
+)
+async def test_reporter_drops_only_what_was_rejected_long_ago(
+    scene: Scene, statement: str
+) -> None:
+    await rejected(scene, hours=0)
     with pytest.raises(DBAPIError, match="a statement is evidence"):
         async with scene.engines[Role.REPORTER].begin() as connection:
-            await connection.execute(text("UPDATE registry.registration SET token=''"))
+            await connection.execute(text(statement))

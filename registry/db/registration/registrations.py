@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Row, and_, func, insert, or_, select, text, update
+from sqlalchemy import Row, and_, delete, func, insert, or_, select, text, update
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.read_row import read_row
@@ -105,18 +105,19 @@ async def supersede(
     )
 
 
-async def drop_rejected_tokens(connection: Connection, before: datetime) -> int:
-    """Drop the bytes of what was rejected before the instant; their digests stay."""
-    result = await connection.execute(
-        update(registration)
-        .where(
-            registration.c.status == "rejected",
-            registration.c.token != b"",
-            registration.c.decided_at < before,
-        )
-        .values(token=b"")
+async def drop_rejected(
+    connection: Connection, before: datetime, long_before: datetime
+) -> int:
+    """Drop the bytes of what was rejected before an instant, and long before all of it."""
+    decided, is_rejected = (
+        registration.c.decided_at,
+        registration.c.status == "rejected",
     )
-    return int(result.rowcount)
+    gone = delete(registration).where(is_rejected, decided < long_before)
+    bytes_left = registration.c.token != b""
+    emptied = update(registration).where(is_rejected, bytes_left, decided < before)
+    await connection.execute(gone)
+    return int((await connection.execute(emptied.values(token=b""))).rowcount)
 
 
 NETWORK_SHARE, DOMAIN_SHARE = 16, 8

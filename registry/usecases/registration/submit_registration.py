@@ -123,15 +123,12 @@ async def _take_place(connection: Connection, new: Registration) -> None:
     await registrations.save_registration(connection, new)
 
 
-REJECTED_RETENTION = timedelta(days=7)
-"""Age at which the schema's trigger `keep_statement` lets them go."""
+BYTES_RETENTION, ROW_RETENTION = timedelta(hours=1), timedelta(days=7)
+"""Ages of a rejection at which the schema's trigger `keep_statement` lets it go."""
 
 
 async def drop_rejected_statements(engine: Engine, clock: Clock) -> int:
-    """Drop those of which the rejection is a week old, and return their number.
-
-    engine: of the reporter's role.
-    """
+    """Drop what was rejected; return how many lost their bytes. engine: the reporter's."""
     async with engine.begin() as connection:
-        before = clock() - REJECTED_RETENTION
-        return await registrations.drop_rejected_tokens(connection, before)
+        before, long_before = clock() - BYTES_RETENTION, clock() - ROW_RETENTION
+        return await registrations.drop_rejected(connection, before, long_before)
