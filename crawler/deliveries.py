@@ -35,7 +35,7 @@ SLOTS: dict[Lane, int] = {
     ("pending", False): 16,
     ("pending", True): 8,
 }
-"""Who was slow has slots apart, and so have challenges: they hold up nobody else."""
+"""Slots apart for who was slow, and for challenges: they hold up nobody else."""
 LEASE = timedelta(seconds=60)
 PAUSE_S, IDLE, QUICK = 0.25, timedelta(seconds=5), timedelta(seconds=1)
 PATIENCE_S = 2.0  # with whom has a quick slot; then it has its turn among the slow

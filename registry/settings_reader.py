@@ -20,6 +20,9 @@ EXIT_MISCONFIGURED = 78  # EX_CONFIG of sysexits.h: to start it again helps noth
 _OF_COMMANDS = ("API_KEY", "OPERATOR_KEY", "URL")  # read by the commands themselves
 _FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
+_DATABASE_URL = re.compile(
+    r"postgres(ql)?(\+\w+)?://([^@]*@)?(\[[^\]@]*\]|[^/:?@]*)(:[0-9]*)?([/?].*)?"
+)
 
 # Texts of several parts, and the attributes that parse them.
 _PARSED_BY = {
@@ -144,11 +147,11 @@ def _verify(settings: Settings) -> None:
 
 
 def _verify_database_url(url: str) -> None:
-    scheme = url.partition(":")[0].partition("+")[0]
-    if url and scheme not in {"postgresql", "postgres"}:
+    """Refuse without showing it: whoever parses it would tell a part of the password."""
+    if url and not _DATABASE_URL.fullmatch(url):
         raise SettingsInvalid(
-            f"{PREFIX}DATABASE_URL names no PostgreSQL; write it as "
-            "postgresql://user:password@host/database"
+            f"{PREFIX}DATABASE_URL names no PostgreSQL; write it as postgresql://"
+            "user:password@host/database, where %40 in the password stands for @"
         )
 
 
