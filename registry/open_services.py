@@ -44,7 +44,6 @@ from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
 from registry.usecases.reports.answer_counterfactual import Counterfactuals
-from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
@@ -149,7 +148,6 @@ def _services(
         served=ServedLog(api, _witnessed(settings), _filed(settings)),
         reports=WorkQueue(REPORTS_BUSY, waiting_max=4, retry_after_s=20),
         lints=WorkQueue(LINTS_BUSY, waiting_max=8, retry_after_s=5),
-        recent_reports=RecentReports(ids.clock),
         searcher=searcher,
         readiness=Readiness(api, searcher, crawls=settings.crawler_shares > 0),
         listed_count=ListedCount(api),

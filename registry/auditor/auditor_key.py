@@ -37,6 +37,11 @@ def signer_of(key: Path, name: str) -> Signer:
     return signer
 
 
+def audience_of(url: str) -> str:
+    """Return the log's name, not as the registry gives it: it could pass a statement on."""
+    return url.partition("://")[2].rstrip("/")
+
+
 @click.command("verifier-key")
 @auditor_options
 def verifier_key(key: Path, name: str) -> None:

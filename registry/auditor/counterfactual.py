@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from registry.auditor.auditor_key import auditor_options, signer_of
+from registry.auditor.auditor_key import audience_of, auditor_options, signer_of
 from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
 from registry.records.counterfactual import Inquiry
@@ -50,8 +50,7 @@ def counterfactual(
         ]
         inquiry = Inquiry(
             auditor=format_vkey(signer.verifier_key),
-            # Not the name that the registry gives: it could pass the question on.
-            audience=url.partition("://")[2].rstrip("/"),
+            audience=audience_of(url),
             issued_at=int(time.time()),
             perturbation=options["perturbation"],
             sites=tuple(hosts),

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from registry.auditor.auditor_key import auditor_options, signer_of
+from registry.auditor.auditor_key import audience_of, auditor_options, signer_of
 from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
 from registry.records.labelling import Labelling, digest_source
@@ -49,7 +49,7 @@ def label(
 
     async def work(client: RegistryClient) -> Json:
         site_id = (await client.get(f"/v1/sites/{host}"))["id"]
-        labelling = _labelling(signer, site_id, labelled, options)
+        labelling = _labelling(signer, url, site_id, labelled, options)
         signed = labelling.signed(signer.private).signed_members
         return await client.post("/v1/labels", {**signed, "source": options["source"]})
 
@@ -76,12 +76,13 @@ def _label(options: dict[str, Any]) -> Label:
 
 
 def _labelling(
-    signer: Signer, site_id: str, labelled: Label, options: dict[str, Any]
+    signer: Signer, url: str, site_id: str, labelled: Label, options: dict[str, Any]
 ) -> Labelling:
     now = datetime.fromtimestamp(int(time.time()), UTC)
     observed: date = (options["observed"] or now).date()
     return Labelling(
         auditor=format_vkey(signer.verifier_key),
+        audience=audience_of(url),
         site_id=site_id,
         label=labelled,
         observed_on=observed,

@@ -1,13 +1,14 @@
 """A site's actions as MCP tool definitions, by the mapping of WAB 1.0 section 10.2.
 
-The answer has the form of MCP's `tools/list`. Names carry the site's (section 10.5);
-hints appear only where the site declared the effect.
+The answer has the form of MCP's `tools/list`. Names carry the host (section 10.5), and
+descriptions begin with it: a name that a site gives itself may be another's. Hints appear
+only where the site declared the effect.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
+from registry.formats.untrusted_text import neutralise_all
 from registry.sites.action import Action, Parameter
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue
@@ -19,22 +20,15 @@ _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def as_mcp_tools(site: Site, *, host: str) -> JsonObject:
-    """Map the actions. host: the crawled one, for a site without a name."""
-    prefix = _name_prefix(site.name.lower()) or _name_prefix(host)
-    site_name = site.name or host
+    """Map the actions. host: the crawled one."""
+    prefix = host.replace(".", "_")[-_MAX_SITE_CHARACTERS:]
     tools: list[JsonValue] = []
     taken: set[str] = set()
     for action in site.actions:
         name = _tool_name(prefix, action.name, taken)
         taken.add(name)
-        tools.append(_tool(action, name, site_name))
-    return {"tools": tools}
-
-
-def _name_prefix(name: str) -> str:
-    """Reduce a name to the letters, digits and marks of MCP; accents are dropped."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return _NOT_IN_NAME.sub("_", plain).strip("_.-")[:_MAX_SITE_CHARACTERS]
+        tools.append(_tool(action, name, host))
+    return {"tools": neutralise_all(tools)}
 
 
 def _tool_name(prefix: str, action: str, taken: set[str]) -> str:
@@ -48,11 +42,10 @@ def _tool_name(prefix: str, action: str, taken: set[str]) -> str:
     return name
 
 
-def _tool(action: Action, name: str, site_name: str) -> JsonObject:
-    about = action.description or action.name
+def _tool(action: Action, name: str, host: str) -> JsonObject:
     tool: JsonObject = {
         "name": name,
-        "description": f"{about.rstrip('.')} on {site_name}",
+        "description": f"{host} says: {action.description or action.name}",
         "inputSchema": input_schema(action.parameters),
     }
     hints = dict(_hints(action))

@@ -63,8 +63,17 @@ _IS_PLAIN = attrgetter("is_plain")
 
 
 @lru_cache(maxsize=4096)
-def parse_query(text: str, encoder: Encoder, policy: Policy) -> ParsedQuery:
-    """Parse a query; one without a content word matches no site."""
+def parse_query(
+    text: str,
+    encoder: Encoder,
+    policy: Policy,
+    asker: str = "",  # noqa: ARG001 -- of the memo
+) -> ParsedQuery:
+    """Parse a query; one without a content word matches no site.
+
+    asker: for whom it is remembered; from the time that it takes nobody else learns
+    whether it was asked before. `parse_query.__wrapped__` remembers nothing.
+    """
     text = asked_part(text, policy)
     words = lexicon_of(encoder, policy).read(text)
     term_of = {word.shown: word.term for word in words if word.is_content}

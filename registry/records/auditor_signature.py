@@ -27,6 +27,8 @@ class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
     """Base of the statements; each is its JSON, in the log and to the API.
 
     kind: in the signed line. invalid: what is refused. auditor: a C2SP verifier key.
+    audience: origin of the log that it is for, so that none of another one is put on
+    record; None in statements of before 2026-11-28.
     sig: base64url, by Ed25519 over `statement`; "" before it is signed.
     """
 
@@ -34,6 +36,9 @@ class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
     invalid: ClassVar[ProblemType]
 
     auditor: Annotated[str, Meta(max_length=256)]
+    audience: Annotated[str, Meta(max_length=256)] | None = msgspec.field(
+        default=None, name="aud"
+    )
     sig: Signature = ""
 
     @classmethod
@@ -68,6 +73,13 @@ class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
         """private: of the key that it names as its auditor."""
         sig = base64url.encode(private.sign(self.statement))
         return msgspec.structs.replace(self, sig=sig)
+
+    def verify_for(self, audience: str) -> None:
+        """Verify that it was signed for the log of this origin. Raises: Refused."""
+        if self.audience != audience:
+            detail = f"aud is not {audience}, this log's origin"
+            raise Refused(self.invalid, detail, pointer="/aud")
+        self.verify()
 
     def verify(self) -> None:
         """Raises: Refused."""

@@ -20,7 +20,7 @@ SiteId = Annotated[str, Meta(pattern="^[0-9A-Z]{13}$")]
 class Inquiry(AuditorStatement, frozen=True, kw_only=True):
     """Question of an auditor.
 
-    audience: the log's origin. issued_at: seconds since 1970. sites: ids of those that
+    issued_at: seconds since 1970. sites: ids of those that
     are changed, as spelled. ranking: id of a record, whose query is asked again; or else
     query, with the cell it is asked from and the filters by their names in /v1/search.
     """
@@ -28,7 +28,6 @@ class Inquiry(AuditorStatement, frozen=True, kw_only=True):
     kind = "counterfactual"
     invalid = COUNTERFACTUAL_INVALID
 
-    audience: Annotated[str, Meta(max_length=256)] = msgspec.field(name="aud")
     issued_at: Annotated[int, Meta(ge=0, le=MAX_INTEGER)] = msgspec.field(name="iat")
     perturbation: Annotated[str, Meta(max_length=32)]
     sites: tuple[SiteId, ...] = ()
@@ -39,11 +38,8 @@ class Inquiry(AuditorStatement, frozen=True, kw_only=True):
     cell: Annotated[str, Meta(pattern="^[0-9b-hjkmnp-z]{1,4}$")] | None = None
     filters: Any = None
 
-    def verify_for(self, audience: str, now: datetime) -> None:
-        """Verify that its auditor asks this registry, now. Raises: Refused."""
-        self.verify()
-        if self.audience != audience:
-            raise _fault("aud", f"this is {audience}")
+    def verify_question(self, now: datetime) -> None:
+        """Verify that its auditor asks one thing, now. Raises: Refused."""
         age_s = now.timestamp() - self.issued_at
         if abs(age_s) > VALID_FOR.total_seconds():
             raise _fault("iat", f"it was signed {age_s:.0f} seconds ago")

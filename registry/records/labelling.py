@@ -1,6 +1,6 @@
 """An auditor's label of a site: what it is, by which source, as of which day.
 
-The auditor signs the members auditor, site, size, independence, chain, commission,
+The auditor signs the members auditor, aud, site, size, independence, chain, commission,
 observed, source, iat, all of them. The source is signed by its digest: its text stands
 beside the log, from which it can go.
 """
@@ -36,6 +36,7 @@ class _Members(msgspec.Struct):
     source: str
     iat: Annotated[int, msgspec.Meta(ge=0, le=_END_OF_TIME)]
     sig: Signature
+    aud: str | None = None
     size: Size | None = None
     independence: Independence | None = None
     chain: str | None = None
@@ -77,6 +78,7 @@ class Labelling(AuditorStatement, frozen=True, kw_only=True):
             parsed = msgspec.convert(members, _Members)
             return cls(
                 auditor=parsed.auditor,
+                audience=parsed.aud,
                 sig=parsed.sig,
                 site_id=parsed.site,
                 label=parsed.label,
@@ -94,6 +96,7 @@ class Labelling(AuditorStatement, frozen=True, kw_only=True):
         percent = label.commission_percent
         return {
             "auditor": self.auditor,
+            **({} if self.audience is None else {"aud": self.audience}),
             "site": self.site_id,
             "size": label.size,
             "independence": label.independence,

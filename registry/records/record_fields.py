@@ -273,7 +273,8 @@ _OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
         "tallies": _is_digest,
         "swaps": _is_digest,
     },
-    "rescore": {"report": _is_digest},
+    "rescore": {"report": _is_digest, "aud": _is_token},
+    "label": {"aud": _is_token},
     "policy": {"page": _is_digest},
 }
 

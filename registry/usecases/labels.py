@@ -29,10 +29,11 @@ async def accept_label(
     source: str,
     *,
     auditors: Collection[str],
+    origin: str,
     promiser: Promiser,
     ids: IdSource,
 ) -> Promised:
-    """source: the text whose digest is signed. auditors: see `accept_attestation`.
+    """source: the text whose digest is signed. auditors, origin: see `accept_attestation`.
 
     connection: of the labeller's role, within a transaction.
     Raises: Refused, Forbidden, NotFound, Unavailable, Conflict if it is on record
@@ -40,7 +41,7 @@ async def accept_label(
     """
     promiser.verify_log_moves()
     verify_known(labelling.auditor, auditors)
-    labelling.verify()
+    labelling.verify_for(origin)
     verify_source(source, labelling)
     now = ids.clock()
     _verify_times(labelling, now)

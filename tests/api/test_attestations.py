@@ -8,6 +8,7 @@ from registry.records.attestation import Rescoring
 from registry.records.record import rescore_record
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from tests.api.expect import Json
+from tests.api.running import AUDITOR, RunningRegistry
 from tests.db.scene import NOON
 
 STRANGER = Signer(
@@ -17,16 +18,17 @@ STRANGER = Signer(
 )
 
 
-def body() -> Json:
-    """As an auditor whom the registry does not know would send it."""
+def body(signer: Signer = STRANGER, audience: str | None = "registry.test") -> Json:
+    """As an auditor would send it; of the stranger's the registry does not know."""
     rescoring = Rescoring(
-        auditor=format_vkey(STRANGER.verifier_key),
+        auditor=format_vkey(signer.verifier_key),
+        audience=audience,
         first_index=0,
         last_index=0,
         checked_count=0,
         mismatch_count=0,
     )
-    signed = rescoring.signed(STRANGER.private)
+    signed = rescoring.signed(signer.private)
     rescore_record(record_id="0" * 26, at=NOON, rescoring=signed)
     return signed.signed_members
 
@@ -37,6 +39,22 @@ def test_stranger_is_told_how_to_become_known(http: httpx.Client) -> None:
     problem = refused.json()
     assert problem["code"] == "auditor_unknown"
     assert problem["pointer"] == "/auditor"
+
+
+def test_no_attestation_for_another_registry_is_put_on_record(
+    registry: RunningRegistry,
+) -> None:
+    """Whoever read it in another log could tell here that all came out right."""
+    http = registry.http
+    for other in ("other.example", registry.origin, None):
+        refused = http.post("/v1/attestations", json=body(AUDITOR, other))
+        assert refused.status_code == 400
+        code = "attestation_invalid" if other else "body_invalid"
+        assert (refused.json()["code"], refused.json()["pointer"]) == (code, "/aud")
+    answer = http.post(
+        "/v1/attestations", json=body(AUDITOR, registry.settings.log_origin)
+    )
+    assert answer.status_code == 201, answer.text
 
 
 @pytest.mark.parametrize(

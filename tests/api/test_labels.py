@@ -41,6 +41,7 @@ def body(
 ) -> Json:
     labelling = Labelling(
         auditor=format_vkey(signer.verifier_key),
+        audience=http.base_url.netloc.decode(),
         site_id=http.get(f"/v1/sites/{host}").json()["id"],
         label=label,
         observed_on=datetime.now(UTC).date(),
@@ -133,6 +134,7 @@ def test_label_changes_no_answer_of_a_search(registry: RunningRegistry) -> None:
         pytest.param({"site": "I" * 13}, 400, None, id="no site id"),
         pytest.param({"sig": "A" * 85}, 400, "body_invalid", id="a short signature"),
         pytest.param({"sig": "A" * 86}, 400, "label_invalid", id="a false signature"),
+        pytest.param({"aud": "other.example"}, 400, "label_invalid", id="for another"),
         pytest.param({"auditor": "x"}, 403, "auditor_unknown", id="no auditor"),
         pytest.param({"more": 1}, 400, "body_invalid", id="an unknown member"),
     ],

@@ -198,6 +198,7 @@ def test_discovery_documents_and_the_policy_are_resources(
 
     uris, site, policy = with_client(registry, read)
     assert {f"wab://{host}/discovery" for host in LISTED} < set(uris)
+    assert (next(iter(site)), site["notice"]) == ("notice", NOTICE)
     assert site["wab_version"] == "1.0"
     assert policy == registry.http.get("/v1/policy").json()
 

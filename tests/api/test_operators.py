@@ -24,10 +24,10 @@ from registry.identity.requests.operator_request import SignedRequest, sign_requ
 from registry.identity.requests.web_bot_auth import authority_of
 from registry.identity.statements.jws import OPERATOR_TYP, REFRESH_TYP, sign_compact
 from registry.usecases.operators.operator_access import LIFE_S
-from registry.usecases.reports.recent_reports import LIFE
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import AUDITOR, RunningRegistry, public_web
+from tests.api.test_kept_reports import keep
 
 ACCOUNT = {"name": "Meridian Assistants", "contact": "mailto:ops@meridian.example"}
 WANTED = {"q": "book a table for two", "city": "Amman"}
@@ -732,25 +732,6 @@ def test_nobody_else_gets_it(operator: Operator) -> None:
     assert anybody.status_code == 200
 
 
-def test_who_signs_gets_the_report_of_all_made_anew(operator: Operator) -> None:
-    registry, category = operator.registry, f"only {operator.id}"
-
-    def rankings(auth: httpx.Auth | None = None) -> int:
-        params = {"category": category}
-        answer = registry.http.get("/v1/reports/fairness", params=params, auth=auth)
-        assert answer.status_code == 200, answer.text
-        counted: int = answer.json()["counts"]["rankings"]
-        return counted
-
-    began = time.monotonic()
-    before = rankings()
-    search(registry)
-    copied = rankings()
-    if time.monotonic() - began < LIFE.total_seconds():  # it is slow beside much else
-        assert copied == before, "a copy of up to a minute"
-    assert rankings(operator.signing) > before
-
-
 @pytest.fixture(scope="module")
 def auditor(registry: RunningRegistry) -> Operator:
     auditor = Operator(registry)
@@ -773,25 +754,29 @@ def test_a_known_auditor_has_the_most_reports(
     assert quotas == [1_200, 3_000], "a hundred times those of docs/limits.md"
 
 
-def test_strangers_of_a_public_registry_get_whole_months_alone(
+def test_strangers_of_a_public_registry_get_what_is_kept_alone(
     operator: Operator, auditor: Operator
 ) -> None:
-    """Else the report of a minute tells what the only request in it was about."""
-    minute = {"from": "2026-01-01T10:00:00Z", "to": "2026-01-01T10:01:00Z"}
-    months = {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
-    with public_web(operator.registry, allow_loopback=False, hosts_file=None) as http:
+    """Else a minute, or what was erased between two reports, tells of single requests."""
+    registry, path = operator.registry, "/v1/reports/fairness"
+    registry.run(keep(registry, None))
+    month = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z"}
+    minute = {**month, "to": "2026-10-01T00:01:00Z"}
+    with public_web(registry, allow_loopback=False, hosts_file=None) as http:
+        kept = http.get("/v1/reports/2026-10")
         for auth in (None, operator.bearer):
-            refused = http.get("/v1/reports/fairness", params=minute, auth=auth)
-            expect.problem(refused, 400, "window_not_months")
-            answer = http.get("/v1/reports/fairness", params=months, auth=auth)
-            assert answer.status_code == 200, answer.text
-        by_auditor = http.get("/v1/reports/fairness", auth=auditor.bearer)
-        by_stranger = http.get("/v1/reports/fairness")
+            for part in ({"category": "restaurant"}, {"operator": "anon"}, minute):
+                refused = http.get(path, params=month | part, auth=auth)
+                expect.problem(refused, 400, "window_not_months")
+            answer = http.get(path, params=month, auth=auth)
+            assert answer.content == kept.content
+            for name in ("X-JWS-Signature", "ETag"):
+                assert answer.headers[name] == kept.headers[name]
+        before = {"to": "2026-01-01T00:00:00Z"}
+        expect.problem(http.get(path, params=before), 404, "report_not_kept")
+        by_auditor = http.get(path, auth=auditor.bearer)
         own = http.get("/v1/operators/self/report", params=minute, auth=operator.bearer)
     assert by_auditor.json()["counts"]["rankings"] > 0
-    assert by_stranger.json()["counts"]["rankings"] == 0, (
-        "not the copy of the auditor's"
-    )
     assert own.status_code == 200
 
 

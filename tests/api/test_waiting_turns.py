@@ -18,7 +18,6 @@ from registry.interfaces.rest.sites.lint import lint_document
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.usecases.ids import utc_now
 from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
-from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.work_queue import WorkQueue
 
 
@@ -39,7 +38,6 @@ async def test_whom_no_turn_is_left_for_is_told_when_to_come_again(
         reports=queue,
         lints=queue,
         linter=SimpleNamespace(lint=id),  # nothing is read
-        recent_reports=RecentReports(utc_now),
         limits=Limits(BucketTable(None, b"k")),
         searcher=SimpleNamespace(follower=SimpleNamespace(policy=DEFAULT_POLICY)),
         auditor=None,

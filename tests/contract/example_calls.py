@@ -252,6 +252,7 @@ class ExampleCalls:
         size = int(self.http.get("/checkpoint").text.splitlines()[1])
         rescoring = Rescoring(
             auditor=vkey,
+            audience=registry.settings.log_origin,
             first_index=0,
             last_index=size - 1,
             checked_count=1,

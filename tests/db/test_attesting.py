@@ -26,6 +26,7 @@ AUDITOR, STRANGER = (
     for name in ("auditor", "stranger")
 )
 SIZE = 9
+ORIGIN = "registry.test"
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +45,7 @@ async def log_of_nine(scene: Scene) -> None:
 def rescoring(signer: Signer = AUDITOR, **changes: int) -> Rescoring:
     basis = Rescoring(
         auditor=format_vkey(signer.verifier_key),
+        audience=ORIGIN,
         first_index=0,
         last_index=SIZE - 1,
         checked_count=4,
@@ -62,6 +64,7 @@ async def put_on_record(scene: Scene, attestation: Rescoring) -> Promised:
             connection,
             attestation,
             auditors={format_vkey(AUDITOR.verifier_key)},
+            origin=ORIGIN,
             promiser=scene.promiser,
             ids=scene.ids,
         )

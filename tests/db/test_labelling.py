@@ -27,6 +27,9 @@ SOURCE = "https://business-register.example/entries/7"
 LARGE_CHAIN = Label(size="large", independence="chain", chain="alder.example")
 
 
+ORIGIN = "registry.test"
+
+
 @pytest.fixture
 async def site_id(scene: Scene) -> int:
     """Of a site that declared itself small and independent, at noon."""
@@ -38,6 +41,7 @@ async def site_id(scene: Scene) -> int:
 def labelling(site_id: int, label: Label = LARGE_CHAIN, **changes: Any) -> Labelling:
     basis = Labelling(
         auditor=format_vkey(AUDITOR.verifier_key),
+        audience=ORIGIN,
         site_id=format_site_id(site_id),
         label=label,
         observed_on=NOON.date(),
@@ -64,6 +68,7 @@ async def put(
             signed_labelling,
             source,
             auditors={format_vkey(AUDITOR.verifier_key)},
+            origin=ORIGIN,
             promiser=scene.promiser,
             ids=scene.ids,
             **given,

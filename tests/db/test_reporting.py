@@ -19,7 +19,7 @@ from registry.reports.metrics.comparison import DIMENSIONS, Comparison
 from registry.reports.metrics.effective_weights import EFFECTIVE_WEIGHTS
 from registry.reports.model import FairnessReport
 from registry.sites.identifier import format_site_id
-from registry.usecases.reports.make_report import make_report, whole_months, window_of
+from registry.usecases.reports.make_report import make_report, month_over, window_of
 from registry.usecases.search.receipts import make_receipt
 from tests.db.rankings import make_ranking
 from tests.db.scene import NOON, Scene
@@ -246,39 +246,48 @@ async def test_report_of_an_operator_or_category_that_is_none_is_empty(
     ids=["empty", "backwards", "too long", "without zone", "before the calendar"],
 )
 def test_window_that_is_none_is_refused(start: Any, end: Any) -> None:
-    for read in (window_of, whole_months):
+    for read in (window_of, month_over):
         with pytest.raises(Refused, match="window_invalid"):
             read(start, end, NOON)
 
 
-JUNE, MAY, MARCH = (datetime(2026, month, 1, tzinfo=UTC) for month in (6, 5, 3))
+JUNE, MAY, APRIL = (datetime(2026, month, 1, tzinfo=UTC) for month in (6, 5, 4))
 MID_JUNE = JUNE + timedelta(days=14)
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "months"),
+    ("start", "end", "month"),
     [
-        (None, None, (MAY, JUNE)),
-        (MARCH, None, (MARCH, JUNE)),
-        (None, MAY, (datetime(2026, 4, 1, tzinfo=UTC), MAY)),
-        (MARCH, MAY.astimezone(timezone(timedelta(hours=3))), (MARCH, MAY)),
+        (None, None, MAY),
+        (MAY, None, MAY),
+        (None, MAY, APRIL),
+        (APRIL, MAY.astimezone(timezone(timedelta(hours=3))), APRIL),
     ],
     ids=["the last", "until now", "one before", "in another zone"],
 )
-def test_whole_months(start: Any, end: Any, months: Any) -> None:
-    assert whole_months(start, end, MID_JUNE) == months
+def test_a_month_that_is_over(start: Any, end: Any, month: datetime) -> None:
+    assert month_over(start, end, MID_JUNE) == month.date()
 
 
 @pytest.mark.parametrize(
     ("start", "end"),
     [
         (MAY, MID_JUNE),
+        (APRIL, JUNE),
         (JUNE, datetime(2026, 7, 1, tzinfo=UTC)),
         (MAY, JUNE + timedelta(microseconds=1)),
         (MAY + timedelta(days=1), JUNE),
+        (None, datetime(9999, 12, 31, tzinfo=UTC)),
     ],
-    ids=["not over", "begun", "an instant more", "a day less"],
+    ids=[
+        "not over",
+        "two",
+        "begun",
+        "an instant more",
+        "a day less",
+        "the last of all",
+    ],
 )
-def test_what_is_no_whole_month_is_refused(start: Any, end: Any) -> None:
+def test_what_is_no_month_that_is_over_is_refused(start: Any, end: Any) -> None:
     with pytest.raises(Refused, match="window_not_months"):
-        whole_months(start, end, MID_JUNE)
+        month_over(start, end, MID_JUNE)

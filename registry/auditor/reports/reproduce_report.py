@@ -13,7 +13,7 @@ from typing import Any, cast
 import click
 import msgspec
 
-from registry.auditor.auditor_key import signer_of
+from registry.auditor.auditor_key import audience_of, signer_of
 from registry.auditor.command import registry_options, run_audit
 from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
@@ -145,7 +145,7 @@ def reproduce_report(
 
 def _attest(url: str, reproduction: "Reproduction", signer: Signer) -> None:
     """Sign the outcome and put it on record."""
-    members = reproduction.rescoring(signer).signed(signer.private).signed_members
+    members = reproduction.rescoring(signer, url).signed(signer.private).signed_members
     with_client(url, lambda client: client.post("/v1/attestations", members))
 
 
@@ -203,13 +203,14 @@ class Reproduction:
             return 1
         return NOT_ALL_COMPUTED if self.held.missing else 0
 
-    def rescoring(self, signer: Signer) -> Rescoring:
+    def rescoring(self, signer: Signer, url: str) -> Rescoring:
         """Return what an auditor may attest to: of the whole log that he has read."""
         rankings = self.held.counts["rankings"]
         unlike = len(self.held.differences) + len(self.differing)
         unlike += self.stored_digest.is_other or bool(self.failure)
         return Rescoring(
             auditor=format_vkey(signer.verifier_key),
+            audience=audience_of(url),
             first_index=0,
             last_index=self.held.rankings.size - 1,
             checked_count=rankings,

@@ -104,9 +104,16 @@ def prepare_query(
     *,
     cell: str | None = None,
     filters: Filters | None = None,
+    asker: str | None = "",
 ) -> Query:
+    """asker: see `parse_query`; None: nobody that is known, and it is not remembered."""
+    request = (
+        parse_query.__wrapped__(text, encoder, policy)
+        if asker is None
+        else parse_query(text, encoder, policy, asker)
+    )
     return Query(
-        request=parse_query(text, encoder, policy),
+        request=request,
         cell=cell,
         filters=filters or Filters(),
     )

@@ -15,6 +15,7 @@ import msgspec
 
 from registry.errors import Refused
 from registry.formats.invocations import shorten
+from registry.formats.untrusted_text import neutralise
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.rest.wire_model import WireModel
 from registry.sites.entry import SiteEntry
@@ -94,10 +95,10 @@ def entry_of_site(
     site = entry.site
     return ArdEntry(
         identifier=identifier_of(entry.host, artifact),
-        display_name=site.name or entry.host,
+        display_name=neutralise(site.name) or entry.host,
         type=artifact.media_type,
         url=artifact_url(origin, entry.host, artifact, document),
-        description=shorten(site.description),
+        description=shorten(neutralise(site.description)),
         tags=(site.category,) if site.category else (),
         capabilities=tuple(action.name for action in site.actions[:MOST_CAPABILITIES]),
         representative_queries=_queries(entry),
@@ -107,8 +108,8 @@ def entry_of_site(
 
 def _queries(entry: SiteEntry) -> tuple[str, ...]:
     """Return what the site's first actions say they do: at most five."""
-    descriptions = (shorten(action.description) for action in entry.site.actions)
-    return tuple(dict.fromkeys(filter(None, descriptions)))[:5]
+    texts = (neutralise(action.description) for action in entry.site.actions)
+    return tuple(dict.fromkeys(map(shorten, filter(None, texts))))[:5]
 
 
 class ArdManifest(msgspec.Struct, rename="camel"):

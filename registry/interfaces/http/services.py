@@ -19,7 +19,6 @@ from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.reports.answer_counterfactual import Counterfactuals
-from registry.usecases.reports.recent_reports import RecentReports
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.sites.lint import Linter
 from registry.usecases.sites.listed_entries import ListedCount
@@ -59,7 +58,6 @@ class Services:
     served: ServedLog
     reports: WorkQueue
     lints: WorkQueue
-    recent_reports: RecentReports
     searcher: Searcher
     readiness: Readiness
     listed_count: ListedCount
@@ -89,6 +87,10 @@ class Services:
         return not self.test_hosts and not is_loopback_host(
             urlsplit(self.origin).hostname or ""
         )
+
+    @property
+    def log_origin(self) -> str:
+        return self.log_vkey.partition("+")[0]
 
     @property
     def clock(self) -> Clock:

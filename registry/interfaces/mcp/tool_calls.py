@@ -195,7 +195,7 @@ async def _resource(caller: Caller, uri: str) -> object:
         detail = f"resources are {POLICY_URI} and wab://HOST/discovery"
         raise NotFound(SITE_UNKNOWN, detail, pointer="uri")
     document = await get_document.fn(named[1], caller.services, form="wab")
-    return neutralise_all(document)
+    return {"notice": NOTICE, **neutralise_all(document)}
 
 
 async def list_discovery(

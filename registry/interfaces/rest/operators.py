@@ -21,12 +21,11 @@ from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.media_types import also_as, documented
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
+from registry.interfaces.rest.reports.kept_reports import SIGNED, FormParameter
 from registry.interfaces.rest.reports.reports import (
     REPORT_RESPONSE,
-    SIGNED,
     Category,
     End,
-    FormParameter,
     Start,
     hand_out_report,
     parse_ends,

@@ -63,8 +63,8 @@ class SentenceEncoder:
     def encode(self, texts: Sequence[str], pieces_most: int) -> npt.NDArray[np.float32]:
         """Return whole numbers, shape (texts, WIDTH), each text's LENGTH long.
 
-        All zero for a text of no known piece. Texts of the last sites and requests are
-        looked up: most of them come again.
+        All zero for a text of no known piece. Texts of the last sites are looked up: most
+        of them come again.
         """
         keys = [(text, pieces_most) for text in texts]
         stored = {key: self._stored[key] for key in keys if key in self._stored}
@@ -75,6 +75,10 @@ class SentenceEncoder:
         self._stored.update({key: stored[key] for key in new if len(key[0]) < _LONG})
         vectors = [stored[key] for key in keys]
         return np.array(vectors, np.float32).reshape(len(texts), WIDTH)
+
+    def encode_anew(self, text: str, pieces_most: int) -> npt.NDArray[np.float32]:
+        """Do so with a request's text, shape (1, WIDTH), and store it for nobody else."""
+        return self._encode([(text, pieces_most)])
 
     def _encode(self, texts: Sequence[tuple[str, int]]) -> npt.NDArray[np.float32]:
         numbers = [self.pieces.numbers(text, most) for text, most in texts]

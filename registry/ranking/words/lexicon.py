@@ -107,7 +107,7 @@ class Lexicon:
         """Correct the first unknown words; more of them are another language."""
         unknown = dict.fromkeys([word.word for word in words if word.is_unknown])
         first = list(unknown)[: self._policy.corrections_max]
-        meant = {word: self._spelling.corrections[word] for word in first}
+        meant = {word: self._spelling.correct(word) for word in first}
         return {word: target for word, target in meant.items() if target}
 
     def _are_english(self, words: Sequence[QueryWord]) -> bool:

@@ -14,7 +14,6 @@ from itertools import groupby
 from string import ascii_lowercase
 
 from registry.ranking.installed import folder_of
-from registry.ranking.memo import Memo
 from registry.ranking.policy import Policy
 from registry.ranking.terms import word_set
 
@@ -22,16 +21,13 @@ _WORD_LIST = "resources/en.json.gz"
 
 
 class Spelling:
-    """Shared and read-only but for its memo. corrections: of each word, None without one."""
+    """Shared and read-only: what it computed of a word, the time of the next would tell."""
 
     def __init__(self, occurrences: Mapping[str, int], policy: Policy) -> None:
         """occurrences: of each English word, in one corpus."""
         self._occurrences = occurrences
         self._policy = policy
         self._stop = word_set(policy.stop_words)
-        self.corrections = Memo(
-            self._correct, longest=policy.word_letters_max, most=16_384
-        )
 
     def has(self, word: str) -> bool:
         """Return whether the word or its singular is listed."""
@@ -39,8 +35,11 @@ class Spelling:
             word.endswith("s") and word[:-1] in self._occurrences
         )
 
-    def _correct(self, word: str) -> str | None:
-        """Return the word that was probably meant; of equally likely ones the first."""
+    def correct(self, word: str) -> str | None:
+        """Return the word that was probably meant; of equally likely ones the first.
+
+        None: there is none.
+        """
         meant = {
             target: self._occurrences[target] * self._slip_weight(word, target)
             for target in _one_slip_away(word)

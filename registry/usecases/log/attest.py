@@ -28,16 +28,17 @@ async def accept_attestation(
     rescoring: Rescoring,
     *,
     auditors: Collection[str],
+    origin: str,
     promiser: Promiser,
     ids: IdSource,
 ) -> Promised:
-    """auditors: verifier keys of those whose word is put on record.
+    """auditors: verifier keys of those whose word is put on record. origin: of the log.
 
     Raises: Refused, Forbidden, Unavailable, Conflict if it is on record already.
     """
     promiser.verify_log_moves()
     verify_known(rescoring.auditor, auditors)
-    rescoring.verify()
+    rescoring.verify_for(origin)
     newest = await log.latest_checkpoint(connection)
     if newest is None or rescoring.last_index >= newest.size:
         raise Refused(ATTESTATION_BEYOND_LOG, pointer="/last")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from operator import call
 
@@ -23,7 +23,7 @@ from registry.reports.former_categories import with_former_categories
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms, Window
 from registry.usecases.refusals import WINDOW_DROPPED, WINDOW_INVALID, WINDOW_NOT_MONTHS
-from registry.usecases.reports.calendar_months import midnight
+from registry.usecases.reports.calendar_months import midnight, month_after
 
 MAX_WINDOW = timedelta(days=400)
 DEFAULT_WINDOW = timedelta(days=30)
@@ -48,26 +48,21 @@ def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Wi
     return Window(start_at=start_at, end_at=end_at)
 
 
-def whole_months(
-    start: datetime | None, end: datetime | None, now: datetime
-) -> tuple[datetime, datetime]:
-    """Return a window of months that are over; without ends that of the last one.
+def month_over(start: datetime | None, end: datetime | None, now: datetime) -> date:
+    """Return the first day of the month that the window is; without ends the last one.
 
-    Two windows that differ by less would tell what the requests between were about.
-    Raises: Refused.
+    Raises: Refused where it is no month that is over.
     """
     this_month = midnight(now.date().replace(day=1))
     window = window_of(start, end or this_month, now)
-    last_day = (window.end_at - timedelta(days=1)).date()
-    ends = (
-        window.start_at if start else midnight(last_day.replace(day=1)),
-        window.end_at,
+    first_day = window.start_at if start else window.end_at - timedelta(days=1)
+    month = first_day.date().replace(day=1)
+    is_month = window.end_at <= this_month and window.end_at == midnight(
+        month_after(month)
     )
-    if ends[1] > this_month or any(
-        instant != midnight(instant.date().replace(day=1)) for instant in ends
-    ):
+    if not is_month or (start and window.start_at != midnight(month)):
         raise Refused(WINDOW_NOT_MONTHS)
-    return ends
+    return month
 
 
 @contextmanager

@@ -198,13 +198,11 @@ def test_the_likeliest_word_is_meant() -> None:
     policy = replace(DEFAULT_POLICY, stop_words=("boots",))
     occurrences = {"boats": 4000, "bots": 1500, "boots": 90_000, "boas": 149}
     spelling = Spelling(occurrences, policy)
-    assert spelling.corrections["btaos"] is None  # more than one slip away
-    assert spelling.corrections["botas"] == "boats"
-    assert spelling.corrections["boaats"] == "boats"
-    assert spelling.corrections["boqas"] is None  # occurs too seldom
-    assert Spelling({"boars": 150, "boats": 150}, policy).corrections["boaxs"] == (
-        "boars"
-    )
+    assert spelling.correct("btaos") is None  # more than one slip away
+    assert spelling.correct("botas") == "boats"
+    assert spelling.correct("boaats") == "boats"
+    assert spelling.correct("boqas") is None  # occurs too seldom
+    assert Spelling({"boars": 150, "boats": 150}, policy).correct("boaxs") == ("boars")
 
 
 def test_a_policy_without_a_dictionary_corrects_nothing(encoder: Encoder) -> None:

@@ -1,10 +1,13 @@
 import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from registry.ranking.encoders.encoder import Encoder
+from registry.index.query.search import prepare_query
+from registry.ranking.encoders.encoder import Encoder, load_encoder
+from registry.ranking.encoders.meaning import Meaning
 from registry.ranking.encoders.vectors import DIMENSIONS, length_in_bits
 from registry.ranking.policy import (
     DEFAULT_POLICY,
@@ -232,3 +235,33 @@ def test_a_query_of_no_weight_matches_nothing() -> None:
     assert lexical_multiplier([], DEFAULT_POLICY) > 0
     nothing = ParsedQuery(term_of={}, vector=bytes(DIMENSIONS), confidence_bp=FULL)
     assert meaning_multiplier(nothing) == 0
+
+
+class CountingEncoder:
+    """Hands everything on. texts: of the requests that were encoded."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.texts: list[str] = []
+        self._encoder = encoder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._encoder, name)
+
+    def encode_request(self, text: str, *words: Any) -> Meaning:
+        self.texts.append(text)
+        return self._encoder.encode_request(text, *words)
+
+
+def test_what_one_asked_makes_no_answer_of_another_quicker(encoder: Encoder) -> None:
+    """Whether somebody asked it before would be told by the time."""
+    counting: Any = CountingEncoder(encoder)
+    for asker in ("one", "one", "other", None, None):
+        prepare_query("a secret bakery", counting, DEFAULT_POLICY, asker=asker)
+    assert len(counting.texts) == len(("one", "other", None, None))
+
+
+def test_the_encoder_stores_no_text_of_a_request() -> None:
+    sentences: Any = load_encoder(DEFAULT_POLICY)
+    parse_query("a bakery that nobody else asks for", sentences, DEFAULT_POLICY)
+    stored = vars(vars(sentences)["_sentences"])["_stored"]
+    assert not [text for text, _ in stored if "nobody else" in text]

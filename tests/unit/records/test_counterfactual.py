@@ -27,7 +27,8 @@ INQUIRY = Inquiry(
 
 def verify(inquiry, now=NOW, signed=None):
     sig = (signed or inquiry).signed(AUDITOR.private).sig
-    replace(inquiry, sig=sig).verify_for("registry.example", now)
+    replace(inquiry, sig=sig).verify_for("registry.example")
+    inquiry.verify_question(now)
 
 
 def test_what_is_signed_is_a_line_and_the_members_that_say_something():

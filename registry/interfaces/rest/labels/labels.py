@@ -27,7 +27,8 @@ from registry.interfaces.rest.labels.label_views import (
     view_disclosures,
 )
 from registry.interfaces.rest.media_types import also_as, documented
-from registry.interfaces.rest.reports.reports import INSTANT, SIGNED
+from registry.interfaces.rest.reports.kept_reports import SIGNED
+from registry.interfaces.rest.reports.reports import INSTANT
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
 from registry.records.auditor_signature import Signature
@@ -53,7 +54,7 @@ class LabelRequest(RequestBody, frozen=True):
     """An auditor's label of a site. What is null he does not say.
 
     It replaces all earlier labels of his for the site; an empty one withdraws them.
-    auditor: a C2SP verifier key. chain: an identifier of the chain, such as its domain.
+    auditor: a C2SP verifier key. aud: the log's origin. chain: an identifier of the chain, such as its domain.
     commission: such as "12.5%". observed: the day for which the source tells it. iat:
     seconds since 1970. source: where it comes from, one line, naming no person. sig:
     Ed25519 over the line `fair-registry/label/v1` and the canonical JSON (RFC 8785) of
@@ -61,6 +62,7 @@ class LabelRequest(RequestBody, frozen=True):
     """
 
     auditor: Annotated[str, msgspec.Meta(max_length=256)]
+    aud: Annotated[str, msgspec.Meta(max_length=256)]
     site: Annotated[str, msgspec.Meta(min_length=13, max_length=13)]
     observed: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
     source: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_SOURCE_LENGTH)]
@@ -97,6 +99,7 @@ async def set_label(
             labelling,
             data.source,
             auditors=services.auditors,
+            origin=services.log_origin,
             promiser=services.searcher.promiser,
             ids=services.ids,
         )

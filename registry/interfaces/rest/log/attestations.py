@@ -1,7 +1,10 @@
 """POST /v1/attestations: an auditor's attestation of rankings that he recomputed."""
 
+from typing import Annotated
+
 from litestar import Response, post
 from litestar.params import JSONBody
+from msgspec import Meta, field
 
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
@@ -17,12 +20,13 @@ from registry.usecases.log.attest import accept_attestation
 class AttestationRequest(RequestBody, Rescoring, frozen=True):
     """The members of a rescore record.
 
-    auditor: a C2SP verifier key. first, last: the leaves looked at. n: rankings among
+    auditor: a C2SP verifier key. aud: the log's origin. first, last: the leaves looked at. n: rankings among
     them that could be recomputed. report: `sha256:` and the hash in hex of the report, as
     JSON, that was computed again. sig: Ed25519 over the line `fair-registry/rescore/v1`
     and the canonical JSON of the other members, base64url.
     """
 
+    audience: Annotated[str, Meta(max_length=256)] = field(name="aud")
     sig: Signature
 
 
@@ -45,6 +49,7 @@ async def attest(
             call.connection,
             data,
             auditors=services.auditors,
+            origin=services.log_origin,
             promiser=services.searcher.promiser,
             ids=services.ids,
         )

@@ -16,8 +16,7 @@ from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
-from registry.interfaces.rest.reports.kept_reports import LEAF, placed
-from registry.interfaces.rest.reports.reports import SIGNATURE
+from registry.interfaces.rest.reports.kept_reports import LEAF, SIGNATURE, placed
 from registry.interfaces.rest.sites.sites import parse_site_host
 from registry.interfaces.rest.wire_model import WireModel
 from registry.records.record import format_minute

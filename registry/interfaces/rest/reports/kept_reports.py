@@ -6,10 +6,10 @@ was kept: the header names the leaf.
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from litestar import Request, Response, get
-from litestar.params import FromPath
+from litestar.params import FromPath, QueryParameter
 
 from registry.db.reports import kept_reports
 from registry.db.reports.kept_reports import StoredReport
@@ -18,15 +18,23 @@ from registry.identity.statements.detached_jws import HEADER
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected, Services
-from registry.interfaces.rest.media_types import also_as, documented
+from registry.interfaces.rest.media_types import VARY, also_as, documented
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
-from registry.interfaces.rest.reports.reports import SIGNED, FormParameter, form_for
 from registry.interfaces.rest.wire_model import WireModel
 from registry.reports.render import page
 from registry.reports.render.report_files import MEDIA_TYPES, Form
 from registry.usecases.refusals import REPORT_NOT_KEPT
 from registry.usecases.reports.calendar_months import format_month, parse_month
 
+FormParameter = Annotated[
+    Form | None,
+    QueryParameter(
+        description="Without it the Accept header decides, and without that it is json"
+    ),
+]
+
+SIGNATURE = documented(HEADER, "Over the bytes of the body (RFC 7515, appendix F)")
+SIGNED = [VARY, SIGNATURE]
 LEAF_HEADER = "X-Leaf-Index"
 LEAF = documented(LEAF_HEADER, "The leaf of its record, once that is published")
 IMMUTABLE = "public, max-age=31536000, immutable"
@@ -99,14 +107,21 @@ async def get_kept_report(
     form: FormParameter = None,
 ) -> Response[bytes]:
     """A kept report never changes; the digest of each form stands in the log."""
-    wanted = form or form_for(request.headers.get("Accept", ""))
     try:
-        wanted_month = parse_month(month)
+        wanted = parse_month(month)
     except Refused as refused:
         detail = refused.problem.detail
         raise NotFound(REPORT_NOT_KEPT, detail, pointer="month") from refused
+    return await hand_out_kept(request, services, wanted, form)
+
+
+async def hand_out_kept(
+    request: Request[Any, Any, Any], services: Services, month: date, form: Form | None
+) -> Response[bytes]:
+    """Answer with the kept bytes. month: its first day. Raises: NotFound."""
+    wanted = form or form_for(request.headers.get("Accept", ""))
     async with services.api.connect() as connection:
-        stored = await kept_reports.find_form(connection, wanted_month, wanted)
+        stored = await kept_reports.find_form(connection, month, wanted)
     if stored is None:
         raise NotFound(REPORT_NOT_KEPT, pointer="month")
     file, leaf_index = stored
@@ -122,6 +137,15 @@ async def get_kept_report(
             **placed(await services.served.published(leaf_index)),
         },
     )
+
+
+def form_for(accept: str) -> Form:
+    """The first form that the header names; browsers name HTML first."""
+    named = (item.partition(";")[0].strip().lower() for item in accept.split(","))
+    forms: dict[str, Form] = {
+        media_type: form for form, media_type in MEDIA_TYPES.items()
+    }
+    return next((forms[item] for item in named if item in forms), "json")
 
 
 def placed(leaf_index: int | None) -> Mapping[str, str]:

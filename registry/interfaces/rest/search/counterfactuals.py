@@ -100,7 +100,8 @@ async def answer_counterfactual(
 ) -> CounterfactualView:
     """Try a perturbation for an auditor. Nothing of it is put on record."""
     verify_known(data.auditor, services.auditors)
-    data.verify_for(services.log_vkey.partition("+")[0], services.clock())
+    data.verify_for(services.log_origin)
+    data.verify_question(services.clock())
     await services.limits.admit(request.scope, Kind.INQUIRY, data.auditor)
     with pointing_into_body():
         verify_text(data.query or "", "q", max_length=MAX_QUERY_LENGTH)
