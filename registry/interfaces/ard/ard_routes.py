@@ -12,6 +12,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from registry.db.engine.engines import reading
 from registry.db.sites import documents
 from registry.errors import NotFound, Refused
+from registry.formats.untrusted_text import neutralise
 from registry.index.query.facets import ValueCount
 from registry.interfaces.ard.ard_entries import (
     ARTIFACTS,
@@ -237,7 +238,7 @@ async def _view_results(
     return [
         SearchResult(
             identifier=identifier_of(result.site.host, artifact),
-            display_name=result.site.provider.name,
+            display_name=neutralise(result.site.provider.name),
             type=artifact.media_type,
             url=artifact_url(
                 services.origin,
