@@ -67,11 +67,11 @@ def parse_query(
     text: str,
     encoder: Encoder,
     policy: Policy,
-    asker: str = "",  # noqa: ARG001 -- of the memo
+    caller: str = "",  # noqa: ARG001 -- of the memo
 ) -> ParsedQuery:
     """Parse a query; one without a content word matches no site.
 
-    asker: for whom it is remembered; from the time that it takes nobody else learns
+    caller: for whom it is remembered; from the time that it takes nobody else learns
     whether it was asked before. `parse_query.__wrapped__` remembers nothing.
     """
     text = asked_part(text, policy)

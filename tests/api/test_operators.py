@@ -763,15 +763,15 @@ def test_strangers_of_a_public_registry_get_what_is_kept_alone(
     month = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z"}
     minute = {**month, "to": "2026-10-01T00:01:00Z"}
     with public_web(registry, allow_loopback=False, hosts_file=None) as http:
-        kept = http.get("/v1/reports/2026-10")
+        stored = http.get("/v1/reports/2026-10")
         for auth in (None, operator.bearer):
             for part in ({"category": "restaurant"}, {"operator": "anon"}, minute):
                 refused = http.get(path, params=month | part, auth=auth)
                 expect.problem(refused, 400, "window_not_months")
             answer = http.get(path, params=month, auth=auth)
-            assert answer.content == kept.content
+            assert answer.content == stored.content
             for name in ("X-JWS-Signature", "ETag"):
-                assert answer.headers[name] == kept.headers[name]
+                assert answer.headers[name] == stored.headers[name]
         before = {"to": "2026-01-01T00:00:00Z"}
         expect.problem(http.get(path, params=before), 404, "report_not_kept")
         by_auditor = http.get(path, auth=auditor.bearer)

@@ -104,13 +104,13 @@ def prepare_query(
     *,
     cell: str | None = None,
     filters: Filters | None = None,
-    asker: str | None = "",
+    caller: str | None = "",
 ) -> Query:
-    """asker: see `parse_query`; None: nobody that is known, and it is not remembered."""
+    """caller: see `parse_query`; None: nobody that is known, and it is not remembered."""
     request = (
         parse_query.__wrapped__(text, encoder, policy)
-        if asker is None
-        else parse_query(text, encoder, policy, asker)
+        if caller is None
+        else parse_query(text, encoder, policy, caller)
     )
     return Query(
         request=request,

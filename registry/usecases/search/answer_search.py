@@ -233,7 +233,7 @@ class Searcher:
                 *(query.q, encoder, policy),
                 cell=resolved.cell,
                 filters=resolved.filters,
-                asker=resolved.operator,
+                caller=resolved.operator,
             )
             ranked = search(
                 index,

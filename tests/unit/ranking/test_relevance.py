@@ -255,8 +255,8 @@ class CountingEncoder:
 def test_what_one_asked_makes_no_answer_of_another_quicker(encoder: Encoder) -> None:
     """Whether somebody asked it before would be told by the time."""
     counting: Any = CountingEncoder(encoder)
-    for asker in ("one", "one", "other", None, None):
-        prepare_query("a secret bakery", counting, DEFAULT_POLICY, asker=asker)
+    for caller in ("one", "one", "other", None, None):
+        prepare_query("a secret bakery", counting, DEFAULT_POLICY, caller=caller)
     assert len(counting.texts) == len(("one", "other", None, None))
 
 

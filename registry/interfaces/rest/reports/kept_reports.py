@@ -112,10 +112,10 @@ async def get_kept_report(
     except Refused as refused:
         detail = refused.problem.detail
         raise NotFound(REPORT_NOT_KEPT, detail, pointer="month") from refused
-    return await hand_out_kept(request, services, wanted, form)
+    return await hand_out_month(request, services, wanted, form)
 
 
-async def hand_out_kept(
+async def hand_out_month(
     request: Request[Any, Any, Any], services: Services, month: date, form: Form | None
 ) -> Response[bytes]:
     """Answer with the kept bytes. month: its first day. Raises: NotFound."""

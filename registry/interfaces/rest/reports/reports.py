@@ -24,7 +24,7 @@ from registry.interfaces.rest.reports.kept_reports import (
     SIGNED,
     FormParameter,
     form_for,
-    hand_out_kept,
+    hand_out_month,
 )
 from registry.records.record import ANONYMOUS
 from registry.reports.render import page
@@ -95,7 +95,7 @@ async def get_fairness_report(  # noqa: PLR0917 — one for each parameter
         if operator or category:
             raise Refused(WINDOW_NOT_MONTHS, "no report of a part is kept")
         month = month_over(*between, services.clock())
-        return await hand_out_kept(request, services, month, form)
+        return await hand_out_month(request, services, month, form)
     return await hand_out_report(
         request,
         services,
