@@ -41,7 +41,7 @@ def body(
 ) -> Json:
     labelling = Labelling(
         auditor=format_vkey(signer.verifier_key),
-        audience=http.base_url.netloc.decode(),
+        audience=http.get("/v1/log").json()["origin"],
         site_id=http.get(f"/v1/sites/{host}").json()["id"],
         label=label,
         observed_on=datetime.now(UTC).date(),
