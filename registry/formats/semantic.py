@@ -78,5 +78,10 @@ _ENCODE = _Encoders(
         dict: _encode_object,
     }
 )
-_DECLARED = {str: _quoted, bool: _of_constant, bool | None: _of_constant}
+_DECLARED: dict[Any, Callable[[Any], str]] = {
+    str: _quoted,
+    bool: _of_constant,
+    bool | None: _of_constant,
+    tuple[str, ...]: lambda texts: f"[{','.join(sorted(map(_quoted, texts)))}]",
+}
 """Encoders by a field's declared type, which spares a look at the class of its value."""

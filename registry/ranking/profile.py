@@ -47,7 +47,7 @@ class Profile:
     policy: the digest of the policy that the terms and numbers follow. publisher: an opaque number of the registrable domain. category: casefolded, or "".
     country: ISO 3166-1 alpha-2 or "". local: its category is bound to a place; without a
     point it is nowhere near. place_id: of the point in GeoNames, 0 without one. site_terms: of category and description. embedding: see
-    `vectors.quantise_site`.
+    `vectors.quantise_sites`.
     capability_depth, quality: 0..10000. changed_at: the last semantic change.
     commission_tier: 0 for a declared 0%, else 1; orders what is shown as equal only.
     What follows serves filters only. conformance: of its documents together, casefolded,

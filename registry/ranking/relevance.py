@@ -154,10 +154,11 @@ def impacts(profile: Profile, policy: Policy) -> dict[str, int]:
     # tf = weight / (1 - b + b·length/pivot); both sides are multiplied by the divisor.
     damped_k1 = policy.bm25_k1_milli * ((FULL - b) * pivot + b * length)
     scale = FULL * pivot
-    return {
-        term: max(1, IMPACT_FULL * weight * scale // (weight * scale + damped_k1))
-        for term, weight in weights.items()
+    impact_of = {
+        weight: max(1, IMPACT_FULL * weight * scale // (weight * scale + damped_k1))
+        for weight in set(weights.values())
     }
+    return {term: impact_of[weight] for term, weight in weights.items()}
 
 
 def _field_weights(profile: Profile, policy: Policy) -> dict[str, int]:

@@ -4,7 +4,6 @@
 follow the IANA special-purpose registries.
 """
 
-import ipaddress
 import re
 import unicodedata
 from functools import lru_cache
@@ -112,15 +111,12 @@ def _plain(host: str) -> str:
 
 
 def _address(name: str) -> Address | None:
-    try:
-        return unmapped(ipaddress.ip_address(name))
-    except ValueError:
-        pass
     labels = name.split(".")
-    if len(labels) > 4 or not all(map(_NUMBER.fullmatch, labels)):
+    is_number = len(labels) <= 4 and all(map(_NUMBER.fullmatch, labels))
+    if not is_number and ":" not in name:
         return None
     try:
-        return _ipv4(labels)
+        return _ipv4(labels) if is_number else unmapped(IPv6Address(name))
     except ValueError:  # a part out of range, or an 8 in an octal number
         return None
 

@@ -195,7 +195,7 @@ def _embeddings(
 
 
 def _pack(totals: npt.NDArray[np.float32]) -> Bytes:
-    """Compute `quantise_site` of many."""
+    """Compute `quantise_sites`, as an array."""
     largest = np.maximum(np.abs(totals).max(axis=1, keepdims=True), 1)
     scaled = np.floor(((2 * SITE_MOST + 1) * totals + largest) / (2 * largest))
     nibbles = np.clip(scaled, -SITE_MOST, SITE_MOST).astype(np.int8).view(np.uint8) & 15

@@ -6,8 +6,8 @@ Their names and hosts were cut out before. What a site says of itself counts sev
 shops of one platform share the words of their actions.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -61,11 +61,12 @@ def are_alike(
 
 
 def _features(profile: Profile, policy: Policy) -> npt.NDArray[np.uint64]:
-    words = chain(words_of(profile), _repeated(profile.site_terms, policy))
-    return np.array([*map(hash_word, words)], np.uint64)
+    features = [*map(hash_word, words_of(profile))]
+    for term in profile.site_terms:
+        features += _repeated(term, policy.signature_site_weight)
+    return np.array(features, np.uint64)
 
 
-def _repeated(terms: Iterable[str], policy: Policy) -> Iterator[str]:
-    for number in range(1, policy.signature_site_weight):
-        for term in terms:
-            yield f"{number} {term}"
+@lru_cache(maxsize=16_384)
+def _repeated(term: str, times: int) -> list[int]:
+    return [hash_word(f"{number} {term}") for number in range(1, times)]

@@ -27,7 +27,7 @@ from registry.ranking.encoders.static_encoder import StaticEncoder, load_static_
 from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     quantise_request,
-    quantise_site,
+    quantise_sites,
     scale_to_length,
 )
 from registry.ranking.policy import FULL, Policy
@@ -113,7 +113,7 @@ class MultilingualEncoder:
         halves = np.where(is_said, static, _NOTHING), sentences
         joined = join(*map(scale_to_length, halves))
         says_something = is_said | sentences.any(axis=1, keepdims=True)
-        return list(map(quantise_site, np.where(says_something, joined, 0)))
+        return quantise_sites(np.where(says_something, joined, 0))
 
     def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         return self._sentences.encode(texts, self._policy.sentence_pieces_max)

@@ -26,7 +26,7 @@ from registry.ranking.encoders.meaning import Meaning, SiteWords, Words
 from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     quantise_request,
-    quantise_site,
+    quantise_sites,
 )
 from registry.ranking.installed import folder_of
 from registry.ranking.memo import Memo
@@ -119,12 +119,11 @@ class StaticEncoder:
         content: Words,
     ) -> Meaning:
         total, confidence_bp = self.request_sum(sentence, content)
-        return Meaning(
-            vector=quantise_request(_padded(total)), confidence_bp=confidence_bp
-        )
+        vector = quantise_request(_padded([total])[0])
+        return Meaning(vector=vector, confidence_bp=confidence_bp)
 
     def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
-        return [quantise_site(_padded(self.site_sum(words))) for words in sites]
+        return quantise_sites(_padded(list(map(self.site_sum, sites))))
 
     def request_sum(self, sentence: Words, content: Words) -> tuple[Floats, int]:
         """Return the sum of a request's pieces, and its confidence in basis points."""
@@ -181,8 +180,10 @@ class StaticEncoder:
         return min(len(text), self._letters_full)
 
 
-def _padded(total: Floats) -> Floats:
-    return np.pad(total, (0, DIMENSIONS - AXES))
+def _padded(totals: Sequence[Floats]) -> Floats:
+    padded = np.zeros((len(totals), DIMENSIONS))
+    padded[:, :AXES] = totals
+    return padded
 
 
 def load_static_encoder(policy: Policy) -> StaticEncoder:

@@ -43,23 +43,23 @@ def quantise_request(total: Whole) -> bytes:
     return _scaled(total, REQUEST_MOST).tobytes()
 
 
-def quantise_site(total: Whole) -> bytes:
-    """Return SITE_BYTES bytes of two numbers up to SITE_MOST each, the even one low.
+def quantise_sites(totals: Whole) -> list[bytes]:
+    """Return of each row SITE_BYTES bytes of two numbers up to SITE_MOST, the even low.
 
     The largest number is scaled to half a step beyond SITE_MOST and cut there, which
     leaves the direction nearer to the true one than scaling it to SITE_MOST.
     """
-    return pack_site(_scaled(total, SITE_MOST))
+    return [packed.tobytes() for packed in pack_sites(_scaled(totals, SITE_MOST))]
 
 
 def _scaled(total: Whole, most: int) -> npt.NDArray[np.int8]:
-    """Scale and round half up, exactly: total holds whole numbers, of any dtype.
+    """Scale along the last axis and round half up, exactly: all are whole numbers.
 
     A quotient of two whole numbers, of which the first is below 2^53, is never rounded
     up to the next whole number.
     """
-    largest = max(1.0, float(np.maximum.reduce(np.abs(total))))
-    if largest >= SUM_LIMIT:
+    largest = np.maximum(np.abs(total).max(axis=-1, keepdims=True), 1.0)
+    if (largest >= SUM_LIMIT).any():
         raise ValueError("the sums are too large to be scaled exactly")
     scaled = total * (2.0 * most + 1.0)
     scaled += largest
@@ -68,11 +68,10 @@ def _scaled(total: Whole, most: int) -> npt.NDArray[np.int8]:
     return np.minimum(scaled, most, out=scaled).astype(np.int8)
 
 
-def pack_site(vector: npt.NDArray[np.int8]) -> bytes:
-    """Pack a vector of shape (DIMENSIONS,), -8..7, into two's complement nibbles."""
-    nibbles = vector.view(np.uint8) & 0xF
-    packed = nibbles[0::2] | (nibbles[1::2] << np.uint8(4))
-    return packed.tobytes()
+def pack_sites(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
+    """Pack shape (n, DIMENSIONS), -8..7, into two's complement nibbles."""
+    nibbles = vectors.view(np.uint8) & 0xF
+    return nibbles[:, 0::2] | (nibbles[:, 1::2] << np.uint8(4))
 
 
 def unpack_sites(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:

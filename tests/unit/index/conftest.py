@@ -11,7 +11,7 @@ from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     SITE_BYTES,
     quantise_request,
-    quantise_site,
+    quantise_sites,
     unpack_sites,
 )
 from registry.ranking.policy import STATIC_POLICY
@@ -76,9 +76,8 @@ def request_vector(site: Profile) -> bytes:
 
 
 def random_vector(rng: random.Random) -> bytes:
-    return quantise_site(
-        np.array([rng.randint(-999, 999) for _ in range(DIMENSIONS)], np.int64)
-    )
+    vector = [rng.randint(-999, 999) for _ in range(DIMENSIONS)]
+    return quantise_sites(np.array([vector], np.int64))[0]
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,9 @@ from registry.ranking.encoders.vectors import (
     DIMENSIONS,
     SITE_BYTES,
     length_in_bits,
-    pack_site,
+    pack_sites,
     quantise_request,
-    quantise_site,
+    quantise_sites,
     reciprocals,
     scale_to_length,
     unpack_sites,
@@ -28,22 +28,22 @@ def unpacked(packed: bytes) -> np.ndarray:
 
 @given(NIBBLES)
 def test_what_is_packed_is_what_is_unpacked(vector: np.ndarray) -> None:
-    packed = pack_site(vector)
+    (packed,) = pack_sites(vector[np.newaxis])
     assert len(packed) == SITE_BYTES
-    assert unpacked(packed).tolist() == vector.tolist()
+    assert unpacked(packed.tobytes()).tolist() == vector.tolist()
 
 
 def test_the_even_dimension_is_in_the_low_half() -> None:
     vector = np.zeros(DIMENSIONS, np.int8)
     vector[:3] = [-1, 7, 2]
-    assert pack_site(vector)[:2] == bytes([0x7F, 0x02])
+    assert pack_sites(vector[np.newaxis])[0, :2].tolist() == [0x7F, 0x02]
 
 
 @given(TOTALS)
 def test_a_quantised_vector_points_where_the_sum_did(total: np.ndarray) -> None:
     if not total.any():
         return
-    site = unpacked(quantise_site(total))
+    site = unpacked(quantise_sites(total[np.newaxis])[0])
     request = np.frombuffer(quantise_request(total), np.int8).astype(int)
     assert np.abs(site).max() == 7
     assert np.abs(request).max() == 127
@@ -67,11 +67,13 @@ def test_each_row_is_scaled_as_if_it_were_alone(
     alone = [scale_to_length(row).tobytes() for row in several]
     assert [row.tobytes() for row in scale_to_length(several)] == alone
     assert not scale_to_length(several)[1].any()
+    packed = [quantise_sites(row[np.newaxis])[0] for row in several]
+    assert quantise_sites(several) == packed
 
 
 def test_nothing_has_no_direction() -> None:
     nothing = np.zeros(DIMENSIONS, np.int64)
-    assert quantise_site(nothing) == bytes(SITE_BYTES)
+    assert quantise_sites(nothing[np.newaxis]) == [bytes(SITE_BYTES)]
     assert quantise_request(nothing) == bytes(DIMENSIONS)
     assert length_in_bits(bytes(DIMENSIONS), 16) == 0
     assert reciprocals(np.zeros((2, DIMENSIONS), np.int8)).tolist() == [0, 0]
