@@ -7,12 +7,24 @@ that one job's fault stays its own.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class JobsUnderWay:
+    """Number of jobs under way, each of which enters it: work of theirs is expected."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> None:
+        self.count += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.count -= 1
 
 
 class Group(Generic[Item, Result]):
@@ -24,24 +36,16 @@ class Group(Generic[Item, Result]):
         *,
         most: int,
         linger_s: float = 0.0,
+        jobs: JobsUnderWay,
     ) -> None:
         """together: a result for each, in their order."""
         self._together = together
         self._most = most
         self._linger_s = linger_s
-        self._expected = 0
+        self._jobs = jobs
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._timer: asyncio.Handle | None = None
         self._running: set[asyncio.Task[None]] = set()
-
-    @contextmanager
-    def expecting(self) -> Iterator[None]:
-        """Expect work of a job until the end of the block."""
-        self._expected += 1
-        try:
-            yield
-        finally:
-            self._expected -= 1
 
     async def do(self, item: Item) -> Result:
         """Raises: what doing it alone raises."""
@@ -50,7 +54,7 @@ class Group(Generic[Item, Result]):
         self._waiting.append((item, result))
         if len(self._waiting) >= self._most:
             self._start()
-        elif len(self._waiting) >= self._expected:
+        elif len(self._waiting) >= self._jobs.count:
             loop.call_soon(self._start)  # who is about to run still comes along
         elif self._timer is None:
             self._timer = loop.call_later(self._linger_s, self._start)

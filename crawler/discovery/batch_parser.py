@@ -5,12 +5,11 @@ each. In between the requests of other visits they find the processor's caches f
 something else, and take a quarter more.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from crawler.group import Group
+from crawler.group import Group, JobsUnderWay
 
 AT_ONCE = 32
 """So many milliseconds nothing else is done."""
@@ -21,19 +20,17 @@ Read = Callable[[], Any]
 
 
 class BatchParser:
-    """A parser of documents and sites in batches of one kind; one a process."""
+    """A parser of documents and sites in batches of one kind; one a process.
+
+    visits: documents wait a little for those of others under way.
+    """
 
     def __init__(self) -> None:
-        group = partial(Group[Read, Read], _carry_out, most=AT_ONCE)
+        self.visits = JobsUnderWay()
+        group = partial(Group[Read, Read], _carry_out, most=AT_ONCE, jobs=self.visits)
         self._documents = group(linger_s=LINGER_S)
         # Whose documents were read together come together.
-        self._visits = group(linger_s=0)
-
-    @contextmanager
-    def visit(self) -> Iterator[None]:
-        """Mark a visit under way: documents wait a little for those of others."""
-        with self._documents.expecting(), self._visits.expecting():
-            yield
+        self._whole_visits = group(linger_s=0)
 
     async def document(self, read: Callable[[], Result]) -> Result:
         """Parse a document. Raises: what parsing raises."""
@@ -42,7 +39,7 @@ class BatchParser:
 
     async def whole_visit(self, read: Callable[[], Result]) -> Result:
         """Parse all that one visit brought. Raises: what parsing raises."""
-        parsed: Result = (await self._visits.do(read))()
+        parsed: Result = (await self._whole_visits.do(read))()
         return parsed
 
 

@@ -155,17 +155,18 @@ class Visit:
     async def _fetch(
         self, url: str, wanted: Wanted, watch: Stopwatch
     ) -> Fetched | NotModified:
-        self._count(url)
-        await self._robots.permit(self._fetcher.target_of(url))
+        target = self._fetcher.target_of(url)
+        self._count(target.host)
+        await self._robots.permit(target)
         return await self._fetcher.fetch(
             url, wanted, permit=self._robots.permit, watch=watch
         )
 
-    def _count(self, url: str) -> None:
+    def _count(self, host: Host) -> None:
         """Raises: Refused `budget`."""
         if self._requests_left <= 0:
             raise Refused(refusals.BUDGET)
-        if not self._is_here(url):
+        if host != self._host:
             if self._elsewhere_left <= 0:
                 detail = "too many documents are on other hosts"
                 fix = "Serve them on the site's own host."

@@ -15,6 +15,7 @@ Pure.
 import math
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class Allocation:
         visits: Floats = np.clip(wanted, _FEWEST, _MOST)
         return visits
 
+    @lru_cache(maxsize=4096)  # noqa: B019 - a number a site of few allocations
     def interval(self, changes_per_day: float) -> timedelta:
         """Return the time between two visits. changes_per_day > 0."""
         visits = self.visits_per_day(np.array([changes_per_day]))

@@ -4,13 +4,12 @@ Each visit's writes count all together or not at all, and only under its own fen
 a transaction of several fails, each is tried in one of its own (`crawler.group`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from crawler.group import Group
+from crawler.group import Group, JobsUnderWay
 from registry.db.engine.engines import Engine, reading
 from registry.db.engine.prepared import Gathered
 from registry.db.frontier import tasks
@@ -56,20 +55,15 @@ _EndedVisit = tuple[Completion, Sequence[Notice], datetime, Sequence[str]]
 
 
 class CrawlStore:
-    """Store of the process."""
+    """Store of the process. visits: writers wait a little for the others under way."""
 
     def __init__(self, engine: Engine, lister: Lister) -> None:
         self._engine = engine
         self._lister = lister
-        self._reads = Group(self._read, most=AT_ONCE)
-        self._writes = Group(self._write, most=AT_ONCE, linger_s=LINGER_S)
-        self._ends = Group(self._end, most=AT_ONCE, linger_s=LINGER_S)
-
-    @contextmanager
-    def visit(self) -> Iterator[None]:
-        """Mark a visit under way: writers wait a little for the others."""
-        with self._writes.expecting(), self._ends.expecting():
-            yield
+        visits = self.visits = JobsUnderWay()
+        self._reads = Group(self._read, most=AT_ONCE, jobs=JobsUnderWay())
+        self._writes = Group(self._write, most=AT_ONCE, linger_s=LINGER_S, jobs=visits)
+        self._ends = Group(self._end, most=AT_ONCE, linger_s=LINGER_S, jobs=visits)
 
     async def read(self, host: str) -> StoredSite | None:
         """Return the site's state; None where the site has gone."""

@@ -7,11 +7,12 @@ them. Nothing outlives the visit, so there is no pool that a cancelled fetch cou
 
 import re
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import certifi
 
@@ -31,6 +32,7 @@ _MAX_OVERHEAD_BYTES = 128 * 1024  # of a response: its framing, and that of TLS
 
 _LINE = re.compile(r"[\t\x20-\x7e]+")
 
+Taken = TypeVar("Taken")
 Origin = tuple[str, int]
 """Host and port."""
 
@@ -210,18 +212,19 @@ class Dialling:
     timeout_s: float
 
 
-@asynccontextmanager
-async def send_request(
+async def exchange(
     target: Target,
     headers: Mapping[str, str],
+    take: Callable[[Response], Awaitable[Taken]],
     *,
     content: bytes | None = None,
     max_bytes: int,
     dialling: Dialling,
     turn: Turn,
-) -> AsyncIterator[Response]:
-    """Give the response, its body still to be read.
+) -> Taken:
+    """Return what is taken of the response. take: is given it, its body still to be read.
 
+    A function, as a generator in its place would be registered with the event loop.
     content: posted. max_bytes: of the body, as it is transferred.
     Raises: Refused; StaleConnection where the same request is to be made once more.
     """
@@ -235,10 +238,9 @@ async def send_request(
             connection = await _dial(target, dialling, turn, visit_budget)
         else:
             await turn.dial(connection.address)
-        closing = {} if visit else {"Connection": "close"}
-        yield await connection.send_request(
-            target, {**closing, **headers}, content, budget
-        )
+        fields = headers if visit else {"Connection": "close", **headers}
+        response = await connection.send_request(target, fields, content, budget)
+        return await take(response)
     finally:
         if connection is not None:
             if visit and connection.finish():
@@ -252,7 +254,7 @@ async def _dial(
 ) -> _Connection:
     """Dial the vetted addresses until one takes the connection. Raises: Refused."""
     name, resolver = target.host.name, dialling.resolver
-    failure: Refused = Refused(refusals.CONNECT, f"no address of {name}")
+    failure: Refused | None = None
     untried: Refused | None = None
     for endpoint in (await resolver.endpoints(name, target.port))[:_DIAL_AT_MOST]:
         try:
@@ -274,4 +276,4 @@ async def _dial(
             raise
         else:
             return _Connection(wire, endpoint.address)
-    raise untried or failure
+    raise untried or failure or Refused(refusals.CONNECT, f"no address of {name}")

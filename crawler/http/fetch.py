@@ -9,7 +9,7 @@ do not exist. See `guard` for the rules and `crawler.refusals` for the outcomes.
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -20,8 +20,8 @@ from crawler.http.connection import (
     Dialling,
     Response,
     StaleConnection,
+    exchange,
     make_tls_context,
-    send_request,
 )
 from crawler.http.exchange import Fetched, NotModified, Wanted
 from crawler.http.guard import Target, decide_redirect, parse_target
@@ -162,24 +162,23 @@ class Fetcher:
         limits: BodyLimits,
         watch: Stopwatch,
     ) -> PostResponse:
-        async with (
-            self.config.politeness.turn(target.host, watch) as turn,
-            send_request(
-                target,
-                headers,
+        async def take(response: Response) -> PostResponse:
+            fields = Headers(response.headers)
+            body = await _read(response, fields, limits)
+            return PostResponse(
+                status=response.status,
+                content_type=fields.get("content-type")[:256],
+                body=body.finish(),
+            )
+
+        async with self.config.politeness.turn(target.host, watch) as turn:
+            return await exchange(
+                *(target, headers, take),
                 content=content,
                 max_bytes=limits.wire_bytes,
                 dialling=self._dialling,
                 turn=turn,
-            ) as response,
-        ):
-            fields = Headers(response.headers)
-            body = await _read(response, fields, limits)
-        return PostResponse(
-            status=response.status,
-            content_type=fields.get("content-type")[:256],
-            body=body.finish(),
-        )
+            )
 
     async def _follow(self, target: Target, order: _Order) -> Fetched | NotModified:
         seen = {target.url}
@@ -211,36 +210,15 @@ class Fetcher:
     async def _send(
         self, target: Target, order: _Order
     ) -> "Fetched | NotModified | _Redirect":
-        politeness = self.config.politeness
-        async with (
-            politeness.turn(target.host, order.watch) as turn,
-            send_request(
+        async with self.config.politeness.turn(target.host, order.watch) as turn:
+            return await exchange(
                 target,
                 self._request_headers(target, order),
+                partial(_take, target, order),
                 max_bytes=order.wanted.limits.wire_bytes,
                 dialling=self._dialling,
                 turn=turn,
-            ) as response,
-        ):
-            headers = Headers(response.headers)
-            if response.status in _REDIRECTS:
-                return _Redirect(headers.get("location"))
-            if response.status == 304 and order.wanted.conditional != Validators():
-                return NotModified(url=target.url, elapsed_ms=order.watch.elapsed_ms)
-            if response.status != 200:
-                raise UnexpectedStatus(response.status, headers.get("retry-after")[:64])
-            content_type = verify_type(headers.all("content-type"), order.wanted.accept)
-            body = await _read(response, headers, order.wanted.limits)
-        return Fetched(
-            url=target.url,
-            body=body.finish(),
-            truncated=body.truncated,
-            wire_bytes=body.wire_bytes,
-            content_type=content_type,
-            validators=parse_validators(headers),
-            elapsed_ms=order.watch.elapsed_ms,
-            links=fitting(headers.all("link"), MAX_LINK_CHARACTERS),
-        )
+            )
 
     def _request_headers(self, target: Target, order: _Order) -> dict[str, str]:
         headers = {
@@ -266,6 +244,30 @@ _parse_again = lru_cache(maxsize=1024)(parse_target)
 @dataclass(frozen=True, slots=True)
 class _Redirect:
     location: str
+
+
+async def _take(
+    target: Target, order: _Order, response: Response
+) -> Fetched | NotModified | _Redirect:
+    headers = Headers(response.headers)
+    if response.status in _REDIRECTS:
+        return _Redirect(headers.get("location"))
+    if response.status == 304 and order.wanted.conditional != Validators():
+        return NotModified(url=target.url, elapsed_ms=order.watch.elapsed_ms)
+    if response.status != 200:
+        raise UnexpectedStatus(response.status, headers.get("retry-after")[:64])
+    content_type = verify_type(headers.all("content-type"), order.wanted.accept)
+    body = await _read(response, headers, order.wanted.limits)
+    return Fetched(
+        url=target.url,
+        body=body.finish(),
+        truncated=body.truncated,
+        wire_bytes=body.wire_bytes,
+        content_type=content_type,
+        validators=parse_validators(headers),
+        elapsed_ms=order.watch.elapsed_ms,
+        links=fitting(headers.all("link"), MAX_LINK_CHARACTERS),
+    )
 
 
 async def _read(response: Response, headers: Headers, limits: BodyLimits) -> Body:

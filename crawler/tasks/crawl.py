@@ -9,6 +9,7 @@ from crawler.discovery.search import discover
 from crawler.discovery.visit_result import Discovery
 from crawler.frontier.crawl_store import FinishedVisit, StoredSite
 from crawler.frontier.schedule import (
+    Draw,
     decide_missing,
     decide_unconditional,
     next_retry_at,
@@ -41,7 +42,7 @@ from registry.usecases.sites.parse_site import (
 
 
 async def crawl(context: Context, task: Task) -> None:
-    with context.crawl_store.visit(), context.batch_parser.visit():
+    with context.crawl_store.visits, context.batch_parser.visits:
         stored = await context.crawl_store.read(task.host)
         if stored is None:
             return
@@ -51,9 +52,7 @@ async def crawl(context: Context, task: Task) -> None:
             parse_host(task.host, test_hosts=context.test_hosts),
             clock=context.clock,
             declared=[claim.url for claim in documents_from(stored.declared)],
-            known=_validators(
-                stored.documents, unconditional=decide_unconditional(context.draw)
-            ),
+            known=_validators(stored.documents, context.draw),
             batch_parser=context.batch_parser,
         )
         await _Crawl(context, task, stored, discovery).finish()
@@ -303,10 +302,9 @@ def _still_standing(
     ]
 
 
-def _validators(
-    stored: list[StoredDocument], *, unconditional: bool
-) -> dict[str, Validators]:
-    """unconditional: each is asked for all the same, and nothing answers 304."""
+def _validators(stored: list[StoredDocument], draw: Draw) -> dict[str, Validators]:
+    """Return what each is asked for by; now and then nothing, so that none answers 304."""
+    unconditional = bool(stored) and decide_unconditional(draw)
     return {
         document.url: Validators()
         if unconditional

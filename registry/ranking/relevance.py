@@ -178,16 +178,13 @@ def _field_weights(profile: Profile, policy: Policy) -> dict[str, int]:
 
 def _fields(profile: Profile) -> tuple[set[str], set[str], set[str], set[str]]:
     """Return the terms of action names, descriptions, parameters, and of the site."""
+    actions = profile.actions
     return (
-        _terms(action.name_terms for action in profile.actions),
-        _terms(action.description_terms for action in profile.actions),
-        _terms(action.parameter_terms for action in profile.actions),
+        set().union(*[action.name_terms for action in actions]),
+        set().union(*[action.description_terms for action in actions]),
+        set().union(*[action.parameter_terms for action in actions]),
         set(profile.site_terms),
     )
-
-
-def _terms(lists: Iterable[tuple[str, ...]]) -> set[str]:
-    return {term for terms in lists for term in terms}
 
 
 def idf_milli(sites: int, containing: int) -> int:

@@ -143,7 +143,7 @@ async def test_visits_that_brought_nothing_end_in_one_transaction_under_their_fe
         notice = make_notice("listed_again", owner.host.name)
         await crawl_store.end(done, [notice], later, [document.url])
 
-    with crawl_store.visit(), crawl_store.visit(), crawl_store.visit():
+    with crawl_store.visits, crawl_store.visits, crawl_store.visits:
         await asyncio.gather(*map(end, owners, leased))
     fetched = [(await documents_of(scene, owner))[0].fetched_at for owner in owners]
     assert [at == later for at in fetched] == [True, False, True]

@@ -17,7 +17,7 @@ from registry.bench.synthetic.language import (
     Language,
     draw_ranks,
 )
-from registry.ranking.encoders.vectors import DIMENSIONS, SITE_BYTES, SITE_MOST
+from registry.ranking.encoders.vectors import DIMENSIONS, SITE_BYTES, quantise_sites
 from registry.ranking.policy import DEFAULT_POLICY, FULL
 from registry.ranking.relevance import IMPACT_FULL
 
@@ -190,14 +190,5 @@ def _embeddings(
         for nth in range(int(lengths[0])):
             at = first[: np.searchsorted(-lengths, -nth, side="left")] + nth
             totals[: len(at)] += language.meanings[terms[at]] * shares[at, None]
-        packed[begin + longest_first] = _pack(totals)
-    return packed
-
-
-def _pack(totals: npt.NDArray[np.float32]) -> Bytes:
-    """Compute `quantise_sites`, as an array."""
-    largest = np.maximum(np.abs(totals).max(axis=1, keepdims=True), 1)
-    scaled = np.floor(((2 * SITE_MOST + 1) * totals + largest) / (2 * largest))
-    nibbles = np.clip(scaled, -SITE_MOST, SITE_MOST).astype(np.int8).view(np.uint8) & 15
-    packed: Bytes = nibbles[:, 0::2] | (nibbles[:, 1::2] << 4)
+        packed[begin + longest_first] = quantise_sites(totals)
     return packed

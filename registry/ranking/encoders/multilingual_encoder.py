@@ -113,7 +113,8 @@ class MultilingualEncoder:
         halves = np.where(is_said, static, _NOTHING), sentences
         joined = join(*map(scale_to_length, halves))
         says_something = is_said | sentences.any(axis=1, keepdims=True)
-        return quantise_sites(np.where(says_something, joined, 0))
+        quantised = quantise_sites(np.where(says_something, joined, 0))
+        return [packed.tobytes() for packed in quantised]
 
     def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         return self._sentences.encode(texts, self._policy.sentence_pieces_max)

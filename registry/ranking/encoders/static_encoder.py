@@ -123,7 +123,8 @@ class StaticEncoder:
         return Meaning(vector=vector, confidence_bp=confidence_bp)
 
     def encode_sites(self, sites: Sequence[SiteWords]) -> list[bytes]:
-        return quantise_sites(_padded(list(map(self.site_sum, sites))))
+        totals = _padded(list(map(self.site_sum, sites)))
+        return [packed.tobytes() for packed in quantise_sites(totals)]
 
     def request_sum(self, sentence: Words, content: Words) -> tuple[Floats, int]:
         """Return the sum of a request's pieces, and its confidence in basis points."""
@@ -182,7 +183,7 @@ class StaticEncoder:
 
 def _padded(totals: Sequence[Floats]) -> Floats:
     padded = np.zeros((len(totals), DIMENSIONS))
-    padded[:, :AXES] = totals
+    padded[:, :AXES] = np.reshape(totals, (-1, AXES))
     return padded
 
 

@@ -22,7 +22,7 @@ _FINE = 1 << 15
 
 Floats = npt.NDArray[np.float64]
 
-Whole = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64] | npt.NDArray[np.floating]
 """Arrays of whole numbers."""
 
 
@@ -43,13 +43,13 @@ def quantise_request(total: Whole) -> bytes:
     return _scaled(total, REQUEST_MOST).tobytes()
 
 
-def quantise_sites(totals: Whole) -> list[bytes]:
+def quantise_sites(totals: Whole) -> npt.NDArray[np.uint8]:
     """Return of each row SITE_BYTES bytes of two numbers up to SITE_MOST, the even low.
 
     The largest number is scaled to half a step beyond SITE_MOST and cut there, which
     leaves the direction nearer to the true one than scaling it to SITE_MOST.
     """
-    return [packed.tobytes() for packed in pack_sites(_scaled(totals, SITE_MOST))]
+    return pack_sites(_scaled(totals, SITE_MOST))
 
 
 def _scaled(total: Whole, most: int) -> npt.NDArray[np.int8]:
@@ -61,17 +61,16 @@ def _scaled(total: Whole, most: int) -> npt.NDArray[np.int8]:
     largest = np.maximum(np.abs(total).max(axis=-1, keepdims=True), 1.0)
     if (largest >= SUM_LIMIT).any():
         raise ValueError("the sums are too large to be scaled exactly")
-    scaled = total * (2.0 * most + 1.0)
-    scaled += largest
-    scaled /= 2.0 * largest
-    np.floor(scaled, out=scaled)  # none is below -most
-    return np.minimum(scaled, most, out=scaled).astype(np.int8)
+    scaled = np.floor((total * (2.0 * most + 1.0) + largest) / (2.0 * largest))
+    quantised: npt.NDArray[np.int8] = np.minimum(scaled, most).astype(np.int8)
+    return quantised  # none is below -most
 
 
 def pack_sites(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
     """Pack shape (n, DIMENSIONS), -8..7, into two's complement nibbles."""
-    nibbles = vectors.view(np.uint8) & 0xF
-    return nibbles[:, 0::2] | (nibbles[:, 1::2] << np.uint8(4))
+    nibbles = vectors.view(np.uint8) & np.uint8(0xF)
+    packed: npt.NDArray[np.uint8] = nibbles[:, 0::2] | (nibbles[:, 1::2] << np.uint8(4))
+    return packed
 
 
 def unpack_sites(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:

@@ -124,7 +124,7 @@ class SiteTextReader:
 
     def _content(self, text: str, limit: int) -> list[str]:
         if text.isascii() and self.mask.transcribed.is_latin:
-            runs = text.split()
+            runs = dict.fromkeys(text.split())  # what comes again says nothing new
             terms = chain.from_iterable(map(self._runs.stems.__getitem__, runs))
             if self._looked_at.isdisjoint(terms):
                 content = chain.from_iterable(map(self._runs.content.__getitem__, runs))

@@ -30,7 +30,7 @@ async def fetch_and_read(
     batch_parser: BatchParser, pages: int, read: Callable[[], int]
 ) -> int:
     """A visit whose document comes after some rounds of the loop."""
-    with batch_parser.visit():
+    with batch_parser.visits:
         for _ in range(pages):
             await asyncio.sleep(0)
         return await batch_parser.document(read)
@@ -64,7 +64,7 @@ async def test_what_reading_raises_is_told_to_its_own_visit() -> None:
 
 async def test_a_visit_alone_waits_for_nobody() -> None:
     batch_parser, book = BatchParser(), list[int]()
-    with batch_parser.visit():
+    with batch_parser.visits:
         async with asyncio.timeout(0.1):
             assert await batch_parser.document(Page(1, book).read) == 2
             assert await batch_parser.whole_visit(Page(2, book).read) == 4

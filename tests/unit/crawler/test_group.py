@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from crawler.group import Group
+from crawler.group import Group, JobsUnderWay
 
 MOST = 4
 FOREVER_S = 3600.0
@@ -28,22 +28,23 @@ class Doubling:
 
 async def test_those_of_one_moment_go_together_in_their_order() -> None:
     double = Doubling()
-    group = Group(double, most=MOST)
+    group = Group(double, most=MOST, jobs=JobsUnderWay())
     assert await asyncio.gather(*map(group.do, range(3))) == [0, 2, 4]
     assert double.batches == [[0, 1, 2]]
 
 
 async def test_no_more_than_allowed_go_together() -> None:
     double = Doubling()
-    group = Group(double, most=MOST)
+    group = Group(double, most=MOST, jobs=JobsUnderWay())
     await asyncio.gather(*map(group.do, range(MOST + 1)))
     assert double.batches == [[0, 1, 2, 3], [4]]
 
 
 async def test_the_first_waits_for_those_expected_and_no_longer() -> None:
     double = Doubling()
-    group = Group(double, most=MOST, linger_s=FOREVER_S)
-    with group.expecting(), group.expecting():
+    jobs = JobsUnderWay()
+    group = Group(double, most=MOST, linger_s=FOREVER_S, jobs=jobs)
+    with jobs, jobs:
         first = asyncio.create_task(group.do(1))
         await asyncio.sleep(0.01)
         assert double.batches == []
@@ -53,14 +54,15 @@ async def test_the_first_waits_for_those_expected_and_no_longer() -> None:
 
 
 async def test_who_is_expected_and_never_comes_is_waited_for_a_while() -> None:
-    group = Group(Doubling(), most=MOST, linger_s=0.01)
-    with group.expecting(), group.expecting():
+    jobs = JobsUnderWay()
+    group = Group(Doubling(), most=MOST, linger_s=0.01, jobs=jobs)
+    with jobs, jobs:
         assert await group.do(1) == 2
 
 
 async def test_fault_of_one_is_told_to_that_one_alone() -> None:
     double = Doubling(bad=1)
-    group = Group(double, most=MOST)
+    group = Group(double, most=MOST, jobs=JobsUnderWay())
     outcomes = await asyncio.gather(*map(group.do, range(3)), return_exceptions=True)
     assert [outcomes[0], outcomes[2]] == [0, 4]
     assert isinstance(outcomes[1], ValueError)
@@ -70,8 +72,9 @@ async def test_fault_of_one_is_told_to_that_one_alone() -> None:
 
 async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     double = Doubling()
-    group = Group(double, most=MOST, linger_s=FOREVER_S)
-    with group.expecting(), group.expecting():
+    jobs = JobsUnderWay()
+    group = Group(double, most=MOST, linger_s=FOREVER_S, jobs=jobs)
+    with jobs, jobs:
         given_up = asyncio.create_task(group.do(1))
         await asyncio.sleep(0)
         given_up.cancel()

@@ -77,7 +77,7 @@ def request_vector(site: Profile) -> bytes:
 
 def random_vector(rng: random.Random) -> bytes:
     vector = [rng.randint(-999, 999) for _ in range(DIMENSIONS)]
-    return quantise_sites(np.array([vector], np.int64))[0]
+    return quantise_sites(np.array([vector], np.int64)).tobytes()
 
 
 @pytest.fixture(scope="session")
