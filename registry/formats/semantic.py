@@ -80,8 +80,7 @@ _ENCODE = _Encoders(
 )
 _DECLARED: dict[Any, Callable[[Any], str]] = {
     str: _quoted,
-    bool: _of_constant,
-    bool | None: _of_constant,
+    **dict.fromkeys((bool, bool | None), _of_constant),
     tuple[str, ...]: lambda texts: f"[{','.join(sorted(map(_quoted, texts)))}]",
 }
 """Encoders by a field's declared type, which spares a look at the class of its value."""
