@@ -5,7 +5,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
@@ -77,9 +77,11 @@ def in_process(
 def postgres_cpu_s(server: EmbeddedPostgres) -> float:
     """Return the CPU seconds of PostgreSQL so far, closed connections included."""
     postmaster = psutil.Process(server.pid)
-    times = [postmaster.cpu_times()]
-    times += [process.cpu_times() for process in postmaster.children()]
-    return sum(map(_spent_s, times))
+    spent_s = 0.0
+    for process in (postmaster, *postmaster.children()):
+        with suppress(psutil.NoSuchProcess):  # a connection was closed meanwhile
+            spent_s += _spent_s(process.cpu_times())
+    return spent_s
 
 
 def _spent_s(times: Any) -> float:
