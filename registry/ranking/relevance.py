@@ -72,7 +72,7 @@ def parse_query(
     """Parse a query; one without a content word matches no site.
 
     caller: for whom it is remembered; from the time that it takes nobody else learns
-    whether it was asked before. `parse_query.__wrapped__` remembers nothing.
+    whether it was asked before.
     """
     text = asked_part(text, policy)
     words = lexicon_of(encoder, policy).read(text)

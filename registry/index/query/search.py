@@ -104,16 +104,11 @@ def prepare_query(
     *,
     cell: str | None = None,
     filters: Filters | None = None,
-    caller: str | None = "",
+    caller: str = "",
 ) -> Query:
-    """caller: see `parse_query`; None: nobody that is known, and it is not remembered."""
-    request = (
-        parse_query.__wrapped__(text, encoder, policy)
-        if caller is None
-        else parse_query(text, encoder, policy, caller)
-    )
+    """caller: see `parse_query`."""
     return Query(
-        request=request,
+        request=parse_query(text, encoder, policy, caller),
         cell=cell,
         filters=filters or Filters(),
     )

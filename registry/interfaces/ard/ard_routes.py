@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 from litestar import Router, get, post
 from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.types import Scope
 
 from registry.db.engine.engines import reading
 from registry.db.sites import documents
@@ -142,7 +143,7 @@ async def search_by_ard(
         query = search_query(data, filters)
         if artifact is None:
             return SearchResults(results=(), referrals=referrals)
-        answer = await answer_search(services, query, operator)
+        answer = await answer_search(services, query, request.scope, operator)
     results = await _view_results(services, answer.results, artifact)
     if data.order == "relevance":
         results.sort(key=lambda result: -result.score)
@@ -172,7 +173,9 @@ async def explore_by_ard(
         _verify_fields(fields)
         artifact, filters = read_filter(data.query.filter)
         if data.query.text:
-            total, counts = await _count(services, data.query.text, filters, fields)
+            total, counts = await _count(
+                services, request.scope, data.query.text, filters, fields
+            )
         else:
             total, counts = await _count_all(services, filters, fields), {}
     if artifact is None:
@@ -279,13 +282,17 @@ def _verify_fields(fields: Sequence[str]) -> None:
 
 
 async def _count(
-    services: Services, text: str, filters: Mapping[str, Any], fields: Sequence[str]
+    services: Services,
+    scope: Scope,
+    text: str,
+    filters: Mapping[str, Any],
+    fields: Sequence[str],
 ) -> tuple[int, Mapping[str, Sequence[ValueCount]]]:
     """Return how many sites match, and the values of each field of ours."""
     own = {FIELDS.get(field, "format") for field in fields}
     facets = [name for name, field in FIELD_OF_FACET.items() if field in own]
     query = facet_query(text, filters, facets)
-    total, counts = await count_matches(services, query)
+    total, counts = await count_matches(services, query, scope)
     return total, {FIELD_OF_FACET[name]: values for name, values in counts.items()}
 
 

@@ -3,8 +3,15 @@
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
+from litestar.types import Scope
+
 IPV6_BITS = (64, 48)
 """Prefixes: an address of a /64 brings all of it; a provider gives a customer a /48."""
+
+
+def client_of(scope: Scope) -> str:
+    """Return the client's address, "" of a local socket."""
+    return scope["client"][0] if scope["client"] else ""
 
 
 @lru_cache(maxsize=4_096)

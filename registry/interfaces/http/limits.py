@@ -27,7 +27,7 @@ from litestar.types import Guard, Scope
 from registry.errors import RateLimited, RegistryError, Unavailable
 from registry.identity.keys.public_keys import PublicKey
 from registry.interfaces.http.bucket_table import Allowance, BucketTable, Quota
-from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.client_networks import client_of, networks_of
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.refusals import ANONYMOUS_TURNED_AWAY, TOO_MANY_REQUESTS
 from registry.interfaces.http.spare_room import SpareRoom
@@ -137,8 +137,7 @@ class Limits:
         waits = account is None and kind in PUT_OFF_FIRST
         if waits and self._room is not None and self._room.is_short:
             return Verdict({}, partial(_turned_away, kind))
-        address = scope["client"][0] if scope["client"] else ""
-        wanted = self._wanted(address, kind, account)
+        wanted = self._wanted(client_of(scope), kind, account)
         taken, allowances = self._buckets.take(
             [(name, limit) for name, limit, _ in wanted], self._clock()
         )
@@ -147,7 +146,7 @@ class Limits:
         headers = _headers(policy, allowance)
         if taken:
             return Verdict(headers, allowance=allowance)
-        self._name_proxy(scope, address)
+        self._name_proxy(scope, client_of(scope))
         LIMITED.labels(kind.value).inc()
         return Verdict(headers, partial(_refusal, allowance), allowance)
 

@@ -13,7 +13,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
 
 from registry.errors import RateLimited, Unavailable
-from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.client_networks import client_of, networks_of
 from registry.interfaces.http.refusals import STREAMS_TAKEN, TOO_MANY_STREAMS
 
 STREAMS = 100
@@ -65,10 +65,9 @@ class LimitedStream(ASGIMiddleware):
         self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp
     ) -> None:
         services = scope["litestar_app"].state.services
-        address = scope["client"][0] if scope["client"] else ""
         with ExitStack() as held:
             try:
-                held.enter_context(services.streams.slot(address))
+                held.enter_context(services.streams.slot(client_of(scope)))
             except RateLimited:
                 await services.limits.hold_up()
                 raise

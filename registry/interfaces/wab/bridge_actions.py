@@ -67,7 +67,9 @@ class LintArguments(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 async def _search(caller: ActionCaller, data: Json) -> Any:
     query = convert_body({"detail": "brief", **data}, SearchQuery)
     with pointing_into_body():
-        answer = await search_and_pick(caller.services, query, caller.operator)
+        answer = await search_and_pick(
+            caller.services, query, caller.scope, caller.operator
+        )
     return {"notice": NOTICE, **neutralise_all(msgspec.to_builtins(answer))}
 
 

@@ -26,6 +26,7 @@ from litestar import WebSocket, websocket
 
 from registry.errors import RegistryError
 from registry.interfaces.discovery.own_site import SOCKET
+from registry.interfaces.http.client_networks import client_of
 from registry.interfaces.http.strict import MAX_BODY_BYTES, MAX_BODY_DEPTH
 from registry.interfaces.wab.agent_exchange import Agent
 from registry.interfaces.wab.bridge_command import (
@@ -227,9 +228,8 @@ async def converse(socket: Socket) -> None:
     if socket.headers.get("origin", services.origin) != services.origin:
         await socket.close(code=1008, reason="ORIGIN_MISMATCH")
         return
-    address = socket.scope["client"][0] if socket.scope["client"] else ""
     try:
-        slot = services.sockets.slot(address)
+        slot = services.sockets.slot(client_of(socket.scope))
         with slot:
             await socket.accept()
             memory: SocketMemory = socket.app.state.socket_memory

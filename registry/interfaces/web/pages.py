@@ -92,7 +92,7 @@ async def show_search(  # noqa: PLR0917 — one for each parameter
     )
     try:
         await services.limits.admit(request.scope, Kind.SEARCH)
-        answer = await answer_search(services, query)
+        answer = await answer_search(services, query, request.scope)
     except RegistryError as refused:
         status = status_of(refused)
         return page("search.html", status, **form, problem=refused.problem)

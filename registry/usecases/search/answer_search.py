@@ -67,12 +67,14 @@ class ResolvedQuery:
 
     cell: geohash of the user's surroundings, or None. filters: those of the query, as
     they go on record. operator: for whom the ranking is counted; None: anonymous.
+    network: of the client; who else is in it may learn what it asked before.
     """
 
     query: SearchQuery
     cell: str | None = None
     filters: Filters = field(default_factory=Filters)
     operator: str | None = None
+    network: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +235,7 @@ class Searcher:
                 *(query.q, encoder, policy),
                 cell=resolved.cell,
                 filters=resolved.filters,
-                caller=resolved.operator,
+                caller=resolved.operator or resolved.network,
             )
             ranked = search(
                 index,

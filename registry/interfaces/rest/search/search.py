@@ -7,11 +7,13 @@ from typing import TypeVar
 import msgspec
 from litestar import get, post
 from litestar.params import JSONBody
+from litestar.types import Scope
 
 from registry.errors import Refused
 from registry.index.columns.filters import FILTER_NAMES, FILTERS, Filters
 from registry.index.query.facets import Facets
 from registry.interfaces.http import refusals
+from registry.interfaces.http.client_networks import client_of, networks_of
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
@@ -64,7 +66,7 @@ async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
     """
     operator = await admit_caller(request, services, Kind.SEARCH)
     query = read_query(request.query_params, SearchQuery)
-    return await search_and_pick(services, query, operator)
+    return await search_and_pick(services, query, request.scope, operator)
 
 
 @post(
@@ -81,28 +83,28 @@ async def search_with_body(
     """Answer as GET does, for requests that should stand in no address."""
     operator = await admit_caller(request, services, Kind.SEARCH)
     with pointing_into_body():
-        return await search_and_pick(services, data, operator)
+        return await search_and_pick(services, data, request.scope, operator)
 
 
 async def answer_search(
-    services: Services, query: SearchQuery, operator: str | None = None
+    services: Services, query: SearchQuery, scope: Scope, operator: str | None = None
 ) -> SearchAnswer:
     """Answer in full, for any face. operator: for whom it is counted.
 
     Raises: Refused, Unavailable.
     """
-    return await _answer(services, query, operator, view_answer)
+    return await _answer(services, query, scope, operator, view_answer)
 
 
 async def search_and_pick(
-    services: Services, query: SearchQuery, operator: str | None
+    services: Services, query: SearchQuery, scope: Scope, operator: str | None
 ) -> AnyAnswer:
     """Answer in the detail of the query. Raises: Refused, Unavailable."""
     fields = _fields(query)
     answer = (
-        await _answer(services, query, operator, view_brief)
+        await _answer(services, query, scope, operator, view_brief)
         if query.detail == "brief"
-        else await answer_search(services, query, operator)
+        else await answer_search(services, query, scope, operator)
     )
     return pick_fields(answer, fields) if fields else answer
 
@@ -118,10 +120,11 @@ def _fields(query: SearchQuery) -> tuple[str, ...]:
 async def _answer(
     services: Services,
     query: SearchQuery,
+    scope: Scope,
     operator: str | None,
     view: Callable[..., View],
 ) -> View:
-    place, resolved = _resolve(services, query, operator)
+    place, resolved = _resolve(services, query, scope, operator)
     purpose = _purpose(resolved, services.searcher.follower.policy.digest)
     continuation = (
         open_position(services, purpose, query.cursor, Continuation)
@@ -140,14 +143,16 @@ async def _answer(
     )
 
 
-async def count_matches(services: Services, query: SearchQuery) -> tuple[int, Facets]:
+async def count_matches(
+    services: Services, query: SearchQuery, scope: Scope
+) -> tuple[int, Facets]:
     """Count the eligible sites, and their values by facet. Raises: Refused, Unavailable."""
-    _, resolved = _resolve(services, query)
+    _, resolved = _resolve(services, query, scope)
     return await services.searcher.count(resolved)
 
 
 def _resolve(
-    services: Services, query: SearchQuery, operator: str | None = None
+    services: Services, query: SearchQuery, scope: Scope, operator: str | None = None
 ) -> tuple[Place | None, ResolvedQuery]:
     """Return the named city, and the query with its cell and filters. Raises: Refused."""
     for name in ("q", "city", "nonce"):
@@ -157,7 +162,11 @@ def _resolve(
     verify_radius(query, cell)
     filters = resolve_filters(query, services.gazetteer, with_country=place is None)
     return place, ResolvedQuery(
-        query=query, cell=cell, filters=filters, operator=operator
+        query=query,
+        cell=cell,
+        filters=filters,
+        operator=operator,
+        network=networks_of(client_of(scope))[0],
     )
 
 
