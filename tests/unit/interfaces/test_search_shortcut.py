@@ -302,3 +302,10 @@ def test_what_the_framework_decides_goes_its_way(
 
     assert is_plain(scope_of(b"q=a&limit=5"))
     assert not is_plain(scope_of(query, **others))
+
+
+def test_a_search_names_the_network_of_its_client(both: BothWays) -> None:
+    """What a process remembers of a request is for that network alone."""
+    ((resolved, _),) = both.ask(SHORT, b"q=bread", (HOST,), "GET").calls
+
+    assert resolved.network == "192.0.2.1"
