@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.record import label_record
 from registry.reports.render.json_object import format_json
+from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id
 from registry.sites.label import Label
 from registry.usecases.reports.archived_report import report_of_archive
@@ -148,7 +150,35 @@ def a_site_left_out(registry):
     registry.town.register(stranger, statement_of(registry.sites[0]))
 
 
+def one_publisher(registry):
+    """Sites of others as its own: reports draw publishers, not sites."""
+    own, other, *others = registry.sites[1:]
+    registry.sites[1:] = [own, replace(other, domain=own.domain), *others]
+
+
+def a_newcomer_no_more(registry):
+    first, *others = registry.sites
+    earlier = first.registered_at - timedelta(days=90)
+    registry.sites = [replace(first, registered_at=earlier), *others]
+
+
+def of_no_age(registry):
+    registry.sites[0] = replace(registry.sites[0], registered_at=None)
+
+
 DISHONEST = [
+    pytest.param(
+        one_publisher,
+        f"site {format_site_id(SITES[2])}: its publisher is domain-1.test, and not "
+        "domain-0.test",
+        id="another publisher",
+    ),
+    pytest.param(
+        a_newcomer_no_more,
+        f"site {format_site_id(SITES[0])}: it is registered since 2026-11-21T01:00Z",
+        id="another age",
+    ),
+    pytest.param(of_no_age, "it is registered since", id="no age"),
     pytest.param(
         stated_otherwise,
         f"site {format_site_id(OTHER)}: the label by registration is Label(size='micro'",
@@ -271,6 +301,18 @@ def former_archive(registry):
     registry.declared = {}
 
 
+def cut_elsewhere(registry):
+    """As a list of public suffixes of another year may have it."""
+    first = registry.sites[0]
+    registry.sites[0] = replace(
+        first, domain=f"shop-{first.site_id.lower()}.{first.domain}"
+    )
+
+
+def an_invented_site(registry):
+    registry.sites.append(SiteDisclosure(site_id=format_site_id(999)))
+
+
 def changed_at_the_end(registry):
     """Fetched before the window's end, and perhaps listed after it."""
     all_hotels(registry)
@@ -288,6 +330,8 @@ def changed_at_the_end(registry):
         (withheld_documents, "its documents do not count any more"),
         (former_archive, "archives of older releases have no proofs"),
         (changed_at_the_end, "about when the window ended"),
+        (cut_elsewhere, "its publisher is domain-0.test, and not shop-"),
+        (an_invented_site, "the archive lacks what it declared"),
     ],
 )
 def test_what_can_not_be_computed_is_no_success(registry, withhold, says):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as struct_replace
 
 from registry.identity.keys.private_keys import (
     generate_private_key,
@@ -239,6 +240,18 @@ def test_trials_unlike_those_in_the_log_are_found_out(
     write(tmp_path / "archive", town.rows, checkpoint=note_of(log), trials=trials)
     code, result = run_json(*options(log, tmp_path / "archive", report))
     assert (code, result["archive"]) == (1, [expected])
+
+
+def test_a_number_of_sites_that_makes_small_samples_do_is_found_out(
+    log, honest, report, tmp_path
+):
+    """Of a registry of a million sites a sample may be any."""
+    shutil.copytree(honest.folder, tmp_path / "archive")
+    write_manifest(
+        tmp_path / "archive", struct_replace(honest.manifest, sites=10**6), KEY
+    )
+    code, result = run_json(*options(log, tmp_path / "archive", report))
+    assert (code, result["archive"]) == (1, ["it has 30 sites, not 1000000"])
 
 
 @pytest.mark.parametrize("is_kept", [True, False], ids=["this one", "another"])

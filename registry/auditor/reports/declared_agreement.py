@@ -19,6 +19,7 @@ from registry.reports.archive.agreement import Agreement
 from registry.reports.archive.declared_rows import DeclaredRow
 from registry.reports.labels import DOCUMENT, REGISTRATION, LabelStatement
 from registry.reports.window.observation import SiteDisclosure
+from registry.sites.host import Host
 from registry.sites.identifier import format_site_id, parse_site_id
 from registry.sites.label import Label
 from registry.usecases.sites.declared import label_declared, label_documented
@@ -42,6 +43,7 @@ class DeclaredAgreement(Agreement):
     end: datetime
     size: int
     sites: int = 0
+    _first: dict[int, str] = field(default_factory=dict)
     _newest: dict[int, list[Members]] = field(default_factory=dict)
 
     def visit(self, index: int, entry: bytes) -> None:
@@ -53,6 +55,7 @@ class DeclaredAgreement(Agreement):
         if members["kind"] != "registration" or minute > end:
             return
         site_id = parse_site_id(str(members["site"]))
+        self._first.setdefault(site_id, minute)
         if minute < end:
             self._newest[site_id] = [members]
         else:
@@ -79,9 +82,8 @@ class DeclaredAgreement(Agreement):
             if row.site_id in left:
                 own = stated.get(row.site_id, {})
                 self._hold(row, left.pop(row.site_id), own)
-        for site_id, site in left.items():
-            if site_id in self._newest or site.registered_at or site.category:
-                self._lack_of(site_id, f"{UNDECLARED_SITE} what it declared")
+        for site_id in left:
+            self._lack_of(site_id, f"{UNDECLARED_SITE} what it declared")
             self._newest.pop(site_id, None)
         for site_id, logged in self._newest.items():
             if str(logged[0]["t"]) < format_minute(self.end):
@@ -94,6 +96,7 @@ class DeclaredAgreement(Agreement):
         statement = self._statement(row)
         if statement is None:
             return
+        self._hold_entry(row.site_id, site, statement.host)
         signed = label_declared(statement.declarations)
         self._compare(row, "label by registration", labels.get(REGISTRATION), signed)
         parsed = self._parsed(row, statement)
@@ -102,6 +105,17 @@ class DeclaredAgreement(Agreement):
             self._compare(row, "label by documents", labels.get(DOCUMENT), documented)
             self._compare(row, "category", site.category, parsed.site.category)
         self.sites += before == (len(self.differences), len(self.missing))
+
+    def _hold_entry(self, site_id: int, site: SiteDisclosure, host: Host) -> None:
+        """Hold age and publisher; another release may cut the same host elsewhere."""
+        own, at = host.registrable_domain, site.registered_at
+        first = self._first[site_id]
+        if at is None or format_minute(at) != first:
+            self._differ_on(site_id, f"it is registered since {first}, and not {at}")
+        if site.domain != own:
+            is_cut = f".{host.name}".endswith(f".{site.domain}")
+            note = self._lack_of if is_cut else self._differ_on
+            note(site_id, f"its publisher is {own}, and not {site.domain}")
 
     def _statement(self, row: DeclaredRow) -> SiteStatement | None:
         """Return the newest statement; None, having said why, where it is not there."""

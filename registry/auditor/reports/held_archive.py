@@ -89,9 +89,8 @@ async def hold_against_log(
         archive.view(duck)
         end, size = manifest.end_at, covering.size
         rankings = _rankings(duck, archive, size)
-        labels = LabelAgreement(
-            end=end, size=size, labels=read_labels(duck), known=auditors
-        )
+        texts = read_labels(duck)
+        labels = LabelAgreement(end=end, size=size, labels=texts, known=auditors)
         trials, samples = _trials(manifest), _samples(manifest)
         declared = DeclaredAgreement(end=end, size=size)
 
@@ -101,13 +100,14 @@ async def hold_against_log(
             for visit in (*visits, declared.visit, watch):
                 visit(index, entry)
 
-        log = await Follower(
-            source, trust, state=_seen(trust, covering), watch=see
-        ).run()
+        seen = _seen(trust, covering)
+        log = await Follower(source, trust, state=seen, watch=see).run()
         rankings.finish()
         if not rankings.differences:
             samples.finish(iterate_rankings(duck, archive), log.conduct.seeds)
         sites = read_sites(duck)
+        if (count := len(sites)) != manifest.sites:
+            rankings.differ(f"it has {count} sites, not {manifest.sites}")
         labels.finish(sites)
         trials.finish()
         rows = read_declared(duck) if manifest.has_declared else None
@@ -132,12 +132,8 @@ def _samples(manifest: Manifest) -> SampleAgreement:
 
 
 def _trials(manifest: Manifest) -> TrialAgreement:
-    return TrialAgreement(
-        start=manifest.start,
-        end=manifest.end,
-        runs=manifest.trials,
-        salts=manifest.swap_salts,
-    )
+    start, end, runs = manifest.start, manifest.end, manifest.trials
+    return TrialAgreement(start=start, end=end, runs=runs, salts=manifest.swap_salts)
 
 
 def _seen(trust: Trust, covering: Checkpoint) -> AuditState:

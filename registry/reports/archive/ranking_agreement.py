@@ -13,7 +13,7 @@ from typing import cast
 import msgspec
 import numpy as np
 
-from registry.records.disclosure import parse_disclosure
+from registry.records.disclosure import digest_disclosure, parse_disclosure
 from registry.reports.archive.agreement import MAX_SENTENCES, Agreement
 from registry.reports.archive.archive_rows import OPENED, ArchivedRanking, read_logged
 from registry.reports.archive.row_check import differences_of
@@ -178,10 +178,11 @@ def _is_choice(logged: _Entry, archived: _Choice) -> bool:
     if logged.v > 1:
         if disclosure is None:
             return site is None
-        opening = parse_disclosure(disclosure)
-        if opening.digest not in logged.sd or not isinstance(opening.value, Mapping):
+        is_logged = digest_disclosure(disclosure) in logged.sd
+        value = parse_disclosure(disclosure).value if is_logged else None
+        if not isinstance(value, Mapping):
             return False
-        chosen = cast("str | None", opening.value.get("site"))
+        chosen = cast("str | None", value.get("site"))
     return site == (None if chosen is None else parse_site_id(chosen))
 
 

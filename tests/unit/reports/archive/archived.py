@@ -4,7 +4,7 @@ import copy
 import json
 from base64 import b64encode
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from hashlib import sha256, shake_256
 from pathlib import Path
@@ -72,6 +72,7 @@ SALT = "5a" * 16
 TRIALS = (((TrialCount(perturbation="brand", trials=400, violations=1), *SWAPS), SALT),)
 ALGORITHM = Algorithm(policy_digest=DEFAULT_POLICY.digest, code_digest="sha256:code")
 TERMS = Terms(window=WINDOW)
+REGISTERED_AT = NOON + timedelta(hours=13, seconds=3, microseconds=456789)
 AUDITOR = Signer(
     name="auditor.example",
     algorithm=NoteAlgorithm.ED25519,
@@ -285,6 +286,7 @@ def play(town, count):
             town.choose(row, None)
         if number % 29 == 5:
             town.forget(row)
+    town.now = REGISTERED_AT
     for site in disclosures():
         town.register(site)
     town.now = NOON + timedelta(hours=14)
@@ -323,8 +325,7 @@ def disclosures():
             commission_percent=None if number % 4 == 3 else 1.25 * number,
             domain=f"domain-{number // 2}.test",
             category=("bakery", "hotel")[number % 2],
-            registered_at=datetime(2026, 1, 1, 1, 2, 3, 456789, tzinfo=UTC)
-            + timedelta(days=10 * number),
+            registered_at=REGISTERED_AT,
         )
         for number, site in enumerate(SITES)
     ]
@@ -395,6 +396,10 @@ def key_of(site):
     return Ed25519PrivateKey.from_private_bytes(sha256(site.site_id.encode()).digest())
 
 
+def host_of(site):
+    return f"shop-{site.site_id.lower()}.{site.domain}"
+
+
 def statement_of(site, **changes):
     """The registration that a site signs; its category too, which documents leave out."""
     label = all_told()[site.site_id][0].label
@@ -410,7 +415,7 @@ def statement_of(site, **changes):
         "jti": base64url.encode(bytes(32)),
         "seq": 1,
         "size": label.size,
-        "sub": f"shop-{site.site_id.lower()}.test",
+        "sub": host_of(site),
         **changes,
     }
     stated = {name: value for name, value in payload.items() if value is not None}
@@ -435,7 +440,7 @@ def declared_row(site, document=None, **changes):
     }
     fetched = int(TOLD_AT.timestamp())
     entry = {
-        "url": f"https://shop-{site.site_id.lower()}.test/agent-bridge.json",
+        "url": f"https://{host_of(site)}/agent-bridge.json",
         "contentType": "application/json",
         "firstFetchedAt": fetched,
         "fetchedAt": fetched,

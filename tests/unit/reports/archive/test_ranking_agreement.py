@@ -5,7 +5,11 @@ import pytest
 from registry.index.query.eligible_estimate import PANEL_ROWS
 from registry.records.ranking_columns import RankingColumns, pack_sites
 from registry.reports.archive.agreement import MAX_SENTENCES
-from registry.reports.archive.archive_rows import archive_ranking, read_logged
+from registry.reports.archive.archive_rows import (
+    ArchivedRanking,
+    archive_ranking,
+    read_logged,
+)
 from registry.reports.archive.ranking_agreement import RankingAgreement
 from registry.reports.archive.row_check import COUNTED_SITES, differences_of
 from tests.unit.records.encoded import encode_disclosure
@@ -284,3 +288,36 @@ def test_of_a_registry_that_looks_at_a_part_of_its_sites_the_sample_may_be_small
     assert (is_short(30), is_short(3 * COUNTED_SITES)) == (True, False)
     row.sampled = row.sampled[:4]  # of 30 eligible at least 30 / 6 are looked at
     assert is_short(3 * COUNTED_SITES)
+
+
+def other(value):
+    """Another value of the same kind."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case str():
+            return f"{value[:-1]}{'A' if value[-1:] != 'A' else 'B'}"
+        case list():
+            return [other(value[0]), *value[1:]] if value else [1]
+    return None
+
+
+@pytest.mark.parametrize("name", ArchivedRanking.__struct_fields__)
+def test_no_column_is_another_one_unseen(name):
+    """Of a choice too; what no row of a window has is null in each."""
+    town = played(COUNT)
+    row = next(
+        (
+            row
+            for row in town.rows[60:]
+            if row.chosen and getattr(row, name) is not None
+        ),
+        None,
+    )
+    if row is None:
+        assert name == "scores"  # which stand in columns
+        return
+    setattr(row, name, other(getattr(row, name)))
+    assert compared(town).differences
