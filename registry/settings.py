@@ -29,7 +29,9 @@ class Settings(CrawlSettings):
         default=Path(".data"),
     )
     database_url: str = setting(
-        "Any PostgreSQL of version 15 or later; empty: the embedded one.", default=""
+        "Any PostgreSQL of version 15 or later, with ?sslmode= as psql takes it; empty: "
+        "the embedded one.",
+        default="",
     )
     host: str = setting("Address to listen on.", default="127.0.0.1")
     port: Annotated[int, Meta(ge=1, le=65535)] = setting(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn, get_type_hints
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from msgspec import inspect
@@ -20,6 +21,7 @@ EXIT_MISCONFIGURED = 78  # EX_CONFIG of sysexits.h: to start it again helps noth
 _OF_COMMANDS = ("API_KEY", "OPERATOR_KEY", "URL")  # read by the commands themselves
 _FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
+_DATABASE_PARAMETERS = frozenset(("host", "logins", "port", "ssl", "sslmode"))
 _DATABASE_URL = re.compile(
     r"postgres(ql)?(\+\w+)?://([^@]*@)?(\[[^\]@]*\]|[^/:?@]*)(:[0-9]*)?([/?].*)?"
 )
@@ -152,6 +154,12 @@ def _verify_database_url(url: str) -> None:
         raise SettingsInvalid(
             f"{PREFIX}DATABASE_URL names no PostgreSQL; write it as postgresql://"
             "user:password@host/database, where %40 in the password stands for @"
+        )
+    given = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    if unknown := sorted(given.keys() - _DATABASE_PARAMETERS):
+        raise SettingsInvalid(
+            f"{PREFIX}DATABASE_URL: of the parameters of a URL, sslmode is known and "
+            f"{unknown[0]} is not; a certificate's file is named by PGSSLROOTCERT"
         )
 
 

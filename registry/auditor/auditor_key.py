@@ -22,6 +22,13 @@ auditor_options = joined(
     ),
 )
 """Options of a command that takes key and name, for `signer_of`."""
+log_option = click.option(
+    "--log",
+    "log_name",
+    default="",
+    metavar="NAME",
+    help="Of the log that you sign for, where it is not the registry's address.",
+)
 
 
 def signer_of(key: Path, name: str) -> Signer:
@@ -37,9 +44,9 @@ def signer_of(key: Path, name: str) -> Signer:
     return signer
 
 
-def audience_of(url: str) -> str:
+def audience_of(url: str, log_name: str) -> str:
     """Return the log's name, not as the registry gives it: it could pass a statement on."""
-    return url.partition("://")[2].rstrip("/")
+    return log_name or url.partition("://")[2].rstrip("/")
 
 
 @click.command("verifier-key")

@@ -7,7 +7,12 @@ from typing import Any
 
 import click
 
-from registry.auditor.auditor_key import audience_of, auditor_options, signer_of
+from registry.auditor.auditor_key import (
+    audience_of,
+    auditor_options,
+    log_option,
+    signer_of,
+)
 from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
 from registry.records.counterfactual import Inquiry
@@ -22,6 +27,7 @@ MAX_SHOWN = 20
 @click.command()
 @registry_options
 @auditor_options
+@log_option
 @click.option("--perturbation", type=click.Choice(tuple(PERTURBATION)), required=True)
 @click.option(
     "--site", "sites", multiple=True, metavar="HOST", help="Who is changed; repeatable."
@@ -50,7 +56,7 @@ def counterfactual(
         ]
         inquiry = Inquiry(
             auditor=format_vkey(signer.verifier_key),
-            audience=audience_of(url),
+            audience=audience_of(url, options["log_name"]),
             issued_at=int(time.time()),
             perturbation=options["perturbation"],
             sites=tuple(hosts),

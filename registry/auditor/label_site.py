@@ -7,7 +7,12 @@ from typing import Any, get_args
 
 import click
 
-from registry.auditor.auditor_key import audience_of, auditor_options, signer_of
+from registry.auditor.auditor_key import (
+    audience_of,
+    auditor_options,
+    log_option,
+    signer_of,
+)
 from registry.auditor.command import registry_options
 from registry.client import Json, RegistryClient
 from registry.records.labelling import Labelling, digest_source
@@ -21,6 +26,7 @@ from registry.tlog.note import Signer, format_vkey
 @click.argument("host")
 @registry_options
 @auditor_options
+@log_option
 @click.option("--size", type=click.Choice(get_args(Size)))
 @click.option("--independence", type=click.Choice(get_args(Independence)))
 @click.option("--chain", help="Which: its domain, or another identifier in a-z, 0-9.")
@@ -82,7 +88,7 @@ def _labelling(
     observed: date = (options["observed"] or now).date()
     return Labelling(
         auditor=format_vkey(signer.verifier_key),
-        audience=audience_of(url),
+        audience=audience_of(url, options["log_name"]),
         site_id=site_id,
         label=labelled,
         observed_on=observed,

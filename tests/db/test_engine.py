@@ -32,6 +32,18 @@ async def test_server_that_turns_a_connection_away_raises_a_database_error(
     await engine.dispose()
 
 
+async def test_sslmode_of_a_url_reaches_the_driver(database: URL) -> None:
+    """As managed databases give it; the embedded one has no TLS."""
+    plain = database.update_query_dict({"sslmode": "disable"})
+    engine = open_engine(plain, Role.API)
+    async with engine.connect() as connection:
+        assert await connection.scalar(text("SELECT 1")) == 1
+    await engine.dispose()
+
+    engine = open_engine("postgresql://u@db.example/registry?sslmode=verify-full")
+    assert dict(engine.url.query) == {"ssl": "verify-full"}
+
+
 async def test_server_that_is_not_there_raises_an_os_error() -> None:
     engine = open_engine("postgresql://nobody@127.0.0.1:1/none")
     with pytest.raises(OSError, match="1"):

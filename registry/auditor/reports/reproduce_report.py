@@ -13,7 +13,7 @@ from typing import Any, cast
 import click
 import msgspec
 
-from registry.auditor.auditor_key import audience_of, signer_of
+from registry.auditor.auditor_key import audience_of, log_option, signer_of
 from registry.auditor.command import registry_options, run_audit
 from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
@@ -96,6 +96,7 @@ NOT_PROVEN = (
     default=lambda: key_file("auditor"),
     help="Your Ed25519 key, for --attest-as. [default: what `keygen auditor` made]",
 )
+@log_option
 @trust_options
 @json_option
 def reproduce_report(
@@ -108,6 +109,7 @@ def reproduce_report(
     auditors: tuple[str, ...],
     attest_as: str | None,
     auditor_key: Path,
+    log_name: str,
     as_json: bool,
     **trust: Any,
 ) -> None:
@@ -138,15 +140,12 @@ def reproduce_report(
     with _impossible():
         reproduction = run_audit(url, work, as_json=as_json)
     if attest_as:
-        _attest(url, reproduction, signer_of(auditor_key, attest_as))
+        signer = signer_of(auditor_key, attest_as)
+        rescoring = reproduction.rescoring(signer, audience_of(url, log_name))
+        members = rescoring.signed(signer.private).signed_members
+        with_client(url, lambda client: client.post("/v1/attestations", members))
     reproduction.print_outcome(as_json=as_json)
     raise SystemExit(reproduction.exit_code)
-
-
-def _attest(url: str, reproduction: "Reproduction", signer: Signer) -> None:
-    """Sign the outcome and put it on record."""
-    members = reproduction.rescoring(signer, url).signed(signer.private).signed_members
-    with_client(url, lambda client: client.post("/v1/attestations", members))
 
 
 @contextmanager
@@ -203,14 +202,14 @@ class Reproduction:
             return 1
         return NOT_ALL_COMPUTED if self.held.missing else 0
 
-    def rescoring(self, signer: Signer, url: str) -> Rescoring:
+    def rescoring(self, signer: Signer, audience: str) -> Rescoring:
         """Return what an auditor may attest to: of the whole log that he has read."""
         rankings = self.held.counts["rankings"]
         unlike = len(self.held.differences) + len(self.differing)
         unlike += self.stored_digest.is_other or bool(self.failure)
         return Rescoring(
             auditor=format_vkey(signer.verifier_key),
-            audience=audience_of(url),
+            audience=audience,
             first_index=0,
             last_index=self.held.rankings.size - 1,
             checked_count=rankings,

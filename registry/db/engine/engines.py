@@ -85,7 +85,7 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
     server. Else the login of the URL is used and the role taken at connection, unless
     the URL is the role's own.
     """
-    given = make_url(url).set(drivername="postgresql+asyncpg")
+    given = _parse_url(url)
     address = given.difference_update_query(ROLES_LOG_IN)
     server_settings = {"application_name": "fair-registry"}
     if role is not None:
@@ -115,6 +115,14 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
     for step in ("setup_asyncpg_json_codec", "setup_asyncpg_jsonb_codec"):
         setattr(engine.dialect, step, _set_up(getattr(engine.dialect, step)))
     return engine
+
+
+def _parse_url(url: URL | str) -> URL:
+    """Read libpq's `sslmode` as well, which the driver calls `ssl`."""
+    parsed = make_url(url).set(drivername="postgresql+asyncpg")
+    mode = parsed.query.get("sslmode")
+    plain = parsed.difference_update_query(["sslmode"])
+    return plain.update_query_dict({"ssl": mode}) if mode else plain
 
 
 @asynccontextmanager
