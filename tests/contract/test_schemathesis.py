@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -43,12 +44,10 @@ class FirstEvent(requests.Session):
 
 
 def call(case: schemathesis.Case, registry: RunningRegistry) -> None:
-    case.call_and_validate(
-        base_url=registry.origin,
-        session=FirstEvent(),
-        timeout=60,
-        excluded_checks=NOT_FOR_SCHEMAS,
-    )
+    """A head of more than 16 KB is refused by the server, before the API."""
+    answer = case.call(base_url=registry.origin, session=FirstEvent(), timeout=60)
+    if answer.status_code != HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+        case.validate_response(answer, excluded_checks=NOT_FOR_SCHEMAS)
 
 
 @pytest.mark.slow

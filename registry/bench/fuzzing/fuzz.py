@@ -91,7 +91,7 @@ class Declared:
         rows = [row for row in self._rows if row[0].fullmatch(path)]
         declared = [statuses for _, known, statuses in rows if known == method]
         if declared:
-            return status in frozenset({304, 404, 405}).union(*declared)
+            return status in frozenset({304, 404, 405, 431}).union(*declared)
         return status in (ANY_CALL if rows else NOT_IN_OPENAPI)
 
 

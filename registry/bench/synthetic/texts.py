@@ -190,5 +190,6 @@ def _embeddings(
         for nth in range(int(lengths[0])):
             at = first[: np.searchsorted(-lengths, -nth, side="left")] + nth
             totals[: len(at)] += language.meanings[terms[at]] * shares[at, None]
-        packed[begin + longest_first] = quantise_sites(totals)
+        exact = totals.astype(np.float64)  # what is scaled is a sum of products
+        packed[begin + longest_first] = quantise_sites(exact)
     return packed
