@@ -46,7 +46,10 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"DATABASE_URL": "mysql://x"}, "DATABASE_URL names no PostgreSQL"),
         ({"DATABASE_URL": "postgresql://u:p@ss:word@db/x"}, "DATABASE_URL.* %40"),
         ({"DATABASE_URL": "postgresql://u:p@db:port/x"}, "DATABASE_URL"),
-        ({"DATABASE_URL": "postgresql://u:p@db/x?target=any"}, "DATABASE_URL.*target is not"),
+        (
+            {"DATABASE_URL": "postgresql://u:p@db/x?target=any"},
+            "DATABASE_URL.*target is not",
+        ),
         ({"PUBLIC_URL": "registry.example"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://registry.example/"}, "PUBLIC_URL"),
         ({"PUBLIC_URL": "https://a b"}, "PUBLIC_URL"),
