@@ -141,9 +141,7 @@ def reproduce_report(
         reproduction = run_audit(url, work, as_json=as_json)
     if attest_as:
         signer = signer_of(auditor_key, attest_as)
-        rescoring = reproduction.rescoring(signer, audience_of(url, log_name))
-        members = rescoring.signed(signer.private).signed_members
-        with_client(url, lambda client: client.post("/v1/attestations", members))
+        _attest(url, reproduction.rescoring(signer, audience_of(url, log_name)), signer)
     reproduction.print_outcome(as_json=as_json)
     raise SystemExit(reproduction.exit_code)
 
@@ -179,6 +177,12 @@ class StoredDigest:
         if names_window(members, window.start_at, window.end_at):
             forms = cast("Mapping[str, str]", members["forms"])
             self.leaf, self.is_other = index, forms.get("json") != self.digest
+
+
+def _attest(url: str, rescoring: Rescoring, signer: Signer) -> None:
+    """Sign the outcome and put it on record."""
+    members = rescoring.signed(signer.private).signed_members
+    with_client(url, lambda client: client.post("/v1/attestations", members))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

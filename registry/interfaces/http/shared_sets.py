@@ -75,11 +75,12 @@ class SharedSets:
         return values.index(min(values[WAYS:]), WAYS) - WAYS, None
 
     def write(self, tag: int, way: int, value: float) -> None:
-        start = self._start(tag)
-        _TAG.pack_into(self.memory, start + 8 * way, tag)
-        self._value.pack_into(
-            self.memory, start + 8 * WAYS + self._value.size * way, value
-        )
+        """Store each number at once: `pack_into` clears it first, for all to see."""
+        tag_at = self._start(tag) + _TAG.size * way
+        self.memory[tag_at : tag_at + _TAG.size] = _TAG.pack(tag)
+        size = self._value.size
+        at = self._start(tag) + _TAG.size * WAYS + size * way
+        self.memory[at : at + size] = self._value.pack(value)
 
     def lock(self, tag: int | None = None) -> bool:
         """Lock the set of a tag, or the whole file. Return whether that was in time."""

@@ -106,6 +106,17 @@ def test_processes_that_spend_at_once_share(tmp_path: Path) -> None:
     assert 3_000 <= spent < 4_500
 
 
+def test_a_process_without_the_lock_sees_no_bucket_half_written(tmp_path: Path) -> None:
+    """It would take the bucket for a new one, which is full."""
+    command = [sys.executable, "-c", SPEND_ALL, str(tmp_path)]
+    table = BucketTable(tmp_path, KEY)
+    tag = table.tag("a")
+    table.take([("a", Quota(3000, 1.0))], 100.0)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as spending:
+        while spending.poll() is None:
+            assert table.slot(tag)[1] is not None
+
+
 def test_a_process_that_stops_while_it_holds_the_lock_stops_nobody(
     tmp_path: Path,
 ) -> None:
