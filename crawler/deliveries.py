@@ -35,11 +35,11 @@ SLOTS: dict[Lane, int] = {
     ("pending", False): 16,
     ("pending", True): 8,
 }
-"""Slots apart for who was slow, and for challenges: they hold up nobody else."""
+"""Slots of their own for slow receivers and for challenges: they delay nobody else."""
 LEASE = timedelta(seconds=60)
 PAUSE_S, IDLE, QUICK = 0.25, timedelta(seconds=5), timedelta(seconds=1)
-PATIENCE_S = 2.0  # with whom has a quick slot; then it has its turn among the slow
-RECOVERY = 10  # quick answers, after which who was slow is quick again
+PATIENCE_S = 2.0  # for a receiver in a quick slot; a slower one moves to a slow slot
+RECOVERY = 10  # quick answers until a slow receiver has a quick slot again
 RESTS = 60  # times what it took is who answers slowly left alone: slots are for all
 MOST_CHANGES = 100
 FIRST_PAUSE, LONGEST_PAUSE, SLOWER = timedelta(seconds=30), timedelta(hours=6), 4

@@ -21,7 +21,14 @@ EXIT_MISCONFIGURED = 78  # EX_CONFIG of sysexits.h: to start it again helps noth
 _OF_COMMANDS = ("API_KEY", "OPERATOR_KEY", "URL")  # read by the commands themselves
 _FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _AUTHORITY = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
-_DATABASE_PARAMETERS = frozenset(("host", "logins", "port", "ssl", "sslmode"))
+# What the driver takes as text, `sslmode` for its `ssl`, and `logins` of our own.
+_DATABASE_PARAMETERS = frozenset(
+    (
+        *("host", "port", "user", "password", "passfile", "database", "logins"),
+        *("ssl", "sslmode", "krbsrvname", "gsslib", "service", "servicefile"),
+        *("target_session_attrs", "prepared_statement_cache_size"),
+    )
+)
 _DATABASE_URL = re.compile(
     r"postgres(ql)?(\+\w+)?://([^@]*@)?(\[[^\]@]*\]|[^/:?@]*)(:[0-9]*)?([/?].*)?"
 )
@@ -149,7 +156,7 @@ def _verify(settings: Settings) -> None:
 
 
 def _verify_database_url(url: str) -> None:
-    """Refuse without showing it: whoever parses it would tell a part of the password."""
+    """Refuse without showing it: an error of the parser would show part of a password."""
     if url and not _DATABASE_URL.fullmatch(url):
         raise SettingsInvalid(
             f"{PREFIX}DATABASE_URL names no PostgreSQL; write it as postgresql://"

@@ -190,8 +190,8 @@ class SystemLookup:
         self._lookups: SimpleQueue[_Lookup] = SimpleQueue()
 
     async def __call__(self, host: str) -> list[str]:
-        # A look-up in the queue would time out there, as if its own zone were slow.
         domain = parse_host(host, test_hosts=True).registrable_domain
+        # A look-up in the queue would time out there, as if its own zone were slow.
         if self._busy == self._most or self._of_domain[domain] == _OF_DOMAIN:
             raise Refused(refusals.NETWORK_BUSY, "every look-up waits for slow zones")
         self._busy += 1
@@ -212,13 +212,14 @@ class SystemLookup:
             except Exception as error:  # noqa: BLE001 - it is raised to the caller
                 deliver = partial(_fail, lookup.answer, error)
             with suppress(RuntimeError):  # the loop has ended meanwhile
-                take_back = lookup.loop.call_soon_threadsafe
-                take_back(self._take_back, lookup.domain, deliver)
+                lookup.loop.call_soon_threadsafe(self._take_back, lookup, deliver)
 
-    def _take_back(self, domain: str, deliver: Callable[[], None]) -> None:
+    def _take_back(self, lookup: _Lookup, deliver: Callable[[], None]) -> None:
         """Free the thread, whether or not somebody still waits; runs on the loop."""
         self._busy -= 1
-        self._of_domain -= Counter((domain,))  # forgets those of which none is left
+        self._of_domain -= Counter(
+            [lookup.domain]
+        )  # forgets those of which none is left
         deliver()
 
 

@@ -13,6 +13,7 @@ from registry.terminal.lazy_group import LazyGroup
 
 # Commands load tables of millions of objects without a cycle among them, and end soon:
 # at Python's own thresholds a tenth of the start of `audit reproduce` goes to the search.
+# The numbers are those of `registry.process`, whose import would cost each command asyncio.
 gc.set_threshold(50_000, 20, 100)
 
 COMMANDS = {

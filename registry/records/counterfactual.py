@@ -20,9 +20,9 @@ SiteId = Annotated[str, Meta(pattern="^[0-9A-Z]{13}$")]
 class Inquiry(AuditorStatement, frozen=True, kw_only=True):
     """Question of an auditor.
 
-    issued_at: seconds since 1970. sites: ids of those that
-    are changed, as spelled. ranking: id of a record, whose query is asked again; or else
-    query, with the cell it is asked from and the filters by their names in /v1/search.
+    issued_at: seconds since 1970. sites: ids of those that are changed, as spelled.
+    ranking: id of a record, whose query is asked again; or else query, with the cell it
+    is asked from and the filters by their names in /v1/search.
     """
 
     kind = "counterfactual"

@@ -22,6 +22,10 @@ def escape(text: str) -> str:
     return _TAG.sub(lambda tag: "\\" + tag[0], text)
 
 
+def _stripped(tag: re.Match[str]) -> str:
+    return tag[0][1:] if tag[1] else ""
+
+
 class PlainConsole:
     is_terminal = False
 
@@ -31,11 +35,7 @@ class PlainConsole:
     def print(
         self, *parts: object, markup: bool = True, end: str = "\n", **_: Any
     ) -> None:
-        texts = list(map(str, parts))
-        if markup:
-            texts = [
-                _TAG.sub(lambda tag: tag[0][1:] * bool(tag[1]), row) for row in texts
-            ]
+        texts = (_TAG.sub(_stripped, str(row)) if markup else str(row) for row in parts)
         line = CONTROL.sub("\ufffd", " ".join(texts))
         (sys.stderr if self._is_stderr else sys.stdout).write(line + end)
 

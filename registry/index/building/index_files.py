@@ -1,4 +1,4 @@
-"""The shelf: the newest index as files, put there by one process, read by many.
+"""The index folder: the newest index as files, put there by one process, read by many.
 
 A manifest names the files of an index and takes the place of the one before in one
 step; what it names is durable before. So a reader finds a whole index, whatever

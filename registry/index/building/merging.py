@@ -1,6 +1,6 @@
 """A merge of large levels, in a process of its own: `python -m` this module.
 
-It maps the levels as they lie on the shelf, writes there the one that is made of them,
+It maps the levels as they lie in the index folder, writes there the one that is made of them,
 and ends. So nothing of it is in the way of changes, and its memory goes with it. Its job
 comes as a line on its standard input, which stays open: a builder that dies takes it
 along, and what it wrote is named by nobody then.

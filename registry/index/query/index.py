@@ -1,6 +1,6 @@
 """The index: all that a search needs of every listed site, immutable.
 
-Its arrays may lie in files that all processes of a machine share; see `shelf`.
+Its arrays may lie in files that all processes of a machine share; see `index_files`.
 """
 
 from collections.abc import Iterable

@@ -14,6 +14,11 @@ def client_of(scope: Scope) -> str:
     return scope["client"][0] if scope["client"] else ""
 
 
+def network_of(scope: Scope) -> str:
+    """Return the client's narrowest network, "" of a local socket."""
+    return networks_of(client_of(scope))[0]
+
+
 @lru_cache(maxsize=4_096)
 def networks_of(address: str) -> tuple[str, ...]:
     """Return the names of the networks, the narrowest first: one of IPv4, two of IPv6.

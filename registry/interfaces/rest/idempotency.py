@@ -30,7 +30,7 @@ from registry.db.idempotent_answers import (
 )
 from registry.errors import Conflict, Refused, Unprocessable
 from registry.interfaces.http import refusals
-from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.client_networks import network_of
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.services import Services
 
@@ -156,8 +156,7 @@ def takes_key(base: type[Operation] = Operation) -> type[Operation]:
 
 def _name(request: Call, web_key: bytes, operator: str | None, key: str) -> bytes:
     """Return the name of the caller's key, which tells neither."""
-    address = request.client.host if request.client else ""
-    caller = operator or networks_of(address)[0]
+    caller = operator or network_of(request.scope)
     message = msgspec.msgpack.encode(["idempotent call", bool(operator), caller, key])
     return hmac.digest(web_key, message, hashlib.sha256)
 

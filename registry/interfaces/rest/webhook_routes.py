@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody
 from registry.db.engine.engines import Connection
 from registry.db.webhooks import State, Webhook, remove_webhooks, webhooks_of
 from registry.errors import Unavailable
-from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.client_networks import client_of, networks_of
 from registry.interfaces.http.conditional import verify_if_match
 from registry.interfaces.http.credentials import (
     OPERATOR_SECURITY,
@@ -209,7 +209,7 @@ async def _verify_seen(
 
 
 def _network_of(request: Call) -> str | None:
-    return networks_of(request.client.host)[-1] if request.client else None
+    return networks_of(client_of(request.scope))[-1] or None
 
 
 def _view(row: Webhook) -> WebhookView:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from litestar.connection import ASGIConnection
 from litestar.types import Scope
 
-from registry.interfaces.http.client_networks import client_of, networks_of
+from registry.interfaces.http.client_networks import network_of
 from registry.interfaces.http.services import Services
 from registry.interfaces.wab.bridge_command import Command
 from registry.interfaces.wab.sealed_session import GRANTED, Session
@@ -48,7 +48,7 @@ class Agent:
 
     @property
     def network(self) -> str:
-        return networks_of(client_of(self.scope))[0]
+        return network_of(self.scope)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from registry.db.registration.registrations import Registration
 from registry.errors import NotFound, Problem
 from registry.identity.json_fields import pointing_at
 from registry.identity.statements.challenge import Challenge
-from registry.interfaces.http.client_networks import networks_of
+from registry.interfaces.http.client_networks import network_of
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
 from registry.interfaces.http.problems import problems
@@ -167,7 +167,7 @@ async def submit(
             audience=services.origin,
             test_hosts=services.test_hosts,
             ids=services.ids,
-            network=networks_of(request.client.host)[0] if request.client else None,
+            network=network_of(request.scope) or None,
         )
         view = view_registration(registration)
         answer = await call.answer(view, {"Location": view.status_url})

@@ -13,7 +13,7 @@ from registry.errors import Refused
 from registry.index.columns.filters import FILTER_NAMES, FILTERS, Filters
 from registry.index.query.facets import Facets
 from registry.interfaces.http import refusals
-from registry.interfaces.http.client_networks import client_of, networks_of
+from registry.interfaces.http.client_networks import network_of
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import problems
@@ -166,7 +166,7 @@ def _resolve(
         cell=cell,
         filters=filters,
         operator=operator,
-        network=networks_of(client_of(scope))[0],
+        network=network_of(scope),
     )
 
 
