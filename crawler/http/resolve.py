@@ -217,9 +217,7 @@ class SystemLookup:
     def _take_back(self, lookup: _Lookup, deliver: Callable[[], None]) -> None:
         """Free the thread, whether or not somebody still waits; runs on the loop."""
         self._busy -= 1
-        self._of_domain -= Counter(
-            [lookup.domain]
-        )  # forgets those of which none is left
+        self._of_domain -= Counter([lookup.domain])  # without those at zero
         deliver()
 
 
