@@ -10,7 +10,7 @@ depends_on = None
 # Elsewhere files follow at the server's own checkpoints.
 CHECKPOINT = """
 DO $$ BEGIN
-    {verb} pg_checkpoint {to} registry_eraser;
+    GRANT pg_checkpoint TO registry_eraser;
 EXCEPTION WHEN insufficient_privilege THEN
     RAISE NOTICE 'this login may not grant pg_checkpoint to registry_eraser';
 END $$
@@ -18,8 +18,8 @@ END $$
 
 
 def upgrade() -> None:
-    op.execute(CHECKPOINT.format(verb="GRANT", to="TO"))
+    op.execute(CHECKPOINT)
 
 
 def downgrade() -> None:
-    op.execute(CHECKPOINT.format(verb="REVOKE", to="FROM"))
+    """Leave the membership: it is of the cluster, and another database may need it."""

@@ -137,14 +137,15 @@ async def test_visits_that_brought_nothing_end_in_one_transaction_under_their_fe
     later = scene.clock() + timedelta(days=1)
     crawl_store = CrawlStore(scene.crawler, scene.lister)
 
-    async def end(owner: SiteOwner, task: Task) -> None:
-        (document,) = await documents_of(scene, owner)
+    urls = [(await documents_of(scene, owner))[0].url for owner in owners]
+
+    async def end(owner: SiteOwner, task: Task, url: str) -> None:
         done = Completion(task=task, due_at=later, failures=0, outcome={"seen": True})
         notice = make_notice("listed_again", owner.host.name)
-        await crawl_store.end(done, [notice], later, [document.url])
+        await crawl_store.end(done, [notice], later, [url])
 
     with crawl_store.visits, crawl_store.visits, crawl_store.visits:
-        await asyncio.gather(*map(end, owners, leased))
+        await asyncio.gather(*map(end, owners, leased, urls))
     fetched = [(await documents_of(scene, owner))[0].fetched_at for owner in owners]
     assert [at == later for at in fetched] == [True, False, True]
     sites = {"sites": [task.site_id for task in leased], "at": later}

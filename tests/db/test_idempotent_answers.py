@@ -34,8 +34,12 @@ class FakeRequest:
 
     def __post_init__(self) -> None:
         self.headers = Headers({HEADER: self.key} if self.key else {})
-        self.scope = {"method": "POST", "raw_path": self.path, "query_string": b""}
-        self.client = SimpleNamespace(host=self.address)
+        self.scope = {
+            "method": "POST",
+            "raw_path": self.path,
+            "query_string": b"",
+            "client": (self.address, 1),
+        }
         self.route_handler = SimpleNamespace(status_code=201)
 
     async def body(self) -> bytes:
