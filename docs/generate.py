@@ -1,6 +1,6 @@
 """Write settings.md and problems.md from the code.
 
---check: compare only. --list: print the problem types as JSON.
+--check: compare only, and print the problem types as JSON.
 """
 
 import json
@@ -111,10 +111,10 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    if "--list" in sys.argv:
+    is_check = "--check" in sys.argv
+    if is_check:
         listed = [[name, asdict(kind)] for name, kind in problem_types()]
         json.dump(listed, sys.stdout)
-        return
     stale = []
     for name, page in (
         ("settings.md", settings_page()),
@@ -123,9 +123,9 @@ def main() -> None:
         path = DOCS / name
         if not path.exists() or path.read_text() != page:
             stale.append(name)
-            if "--check" not in sys.argv:
+            if not is_check:
                 path.write_text(page)
-    if stale and "--check" in sys.argv:
+    if stale and is_check:
         sys.exit(f"not as the code says, run `make docs`: {', '.join(stale)}")
 
 

@@ -26,9 +26,11 @@ BLOCK = re.compile(r"^```(?:bash|sh|console)\n(.*?)^```", re.DOTALL | re.MULTILI
 COMMAND = re.compile(r"^(?:\.venv/bin/)?fair-registry (.+)$", re.MULTILINE)
 
 
-def run_generator(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def checked(root: Path) -> subprocess.CompletedProcess[str]:
+    """The generator's comparison, in one process: it imports every module."""
     return subprocess.run(
-        [sys.executable, root / "docs" / "generate.py", *arguments],
+        [sys.executable, root / "docs" / "generate.py", "--check"],
         capture_output=True,
         text=True,
         check=False,
@@ -36,11 +38,11 @@ def run_generator(root: Path, *arguments: str) -> subprocess.CompletedProcess[st
 
 
 @pytest.fixture(scope="module")
-def problem_types(root: Path) -> list[tuple[str, ProblemType]]:
+def problem_types(
+    checked: subprocess.CompletedProcess[str],
+) -> list[tuple[str, ProblemType]]:
     """Constants of registry and crawler, with the names where they are declared."""
-    listed = run_generator(root, "--list")
-    assert listed.returncode == 0, listed.stderr
-    return [(name, ProblemType(**kind)) for name, kind in json.loads(listed.stdout)]
+    return [(name, ProblemType(**kind)) for name, kind in json.loads(checked.stdout)]
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +61,9 @@ def commands(pages: list[Path]) -> list[str]:
     ]
 
 
-def test_settings_and_problems_are_documented_as_the_code_has_them(root: Path) -> None:
-    checked = run_generator(root, "--check")
-
+def test_settings_and_problems_are_documented_as_the_code_has_them(
+    checked: subprocess.CompletedProcess[str],
+) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
