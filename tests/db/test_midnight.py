@@ -34,6 +34,7 @@ from registry.usecases.search.search_query import SearchQuery
 from registry.usecases.search.todays_seed import SeedReader
 from tests.db.scene import NOON, Scene
 from tests.db.test_sequencing import SIGNER
+from tests.waiting import until
 
 ASKERS = 16
 CODE = f"sha256:{'c' * 64}"
@@ -84,11 +85,14 @@ async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> N
     """Askers without a pause, while two minutes pass and then all is published."""
     publisher = scene.engines[Role.PUBLISHER]
     over = asyncio.Event()
+    answered = 0
 
     async def ask() -> None:
+        nonlocal answered
         while not over.is_set():
             with suppress(Unavailable):
                 await searcher.search(ResolvedQuery(query=BREAD))
+                answered += 1
             await asyncio.sleep(0)
 
     running = [
@@ -98,7 +102,8 @@ async def play(scene: Scene, searcher: Searcher, recorder: RankingRecorder) -> N
     askers = [asyncio.create_task(ask()) for _ in range(ASKERS)]
     for _ in range(STEPS):
         await commit_ahead(publisher, DEFAULT_POLICY, CODE, scene.ids)
-        await asyncio.sleep(0.15)
+        enough = answered + ASKERS
+        await until("answers of this instant", lambda enough=enough: answered >= enough)
         scene.clock.now += STEP
     over.set()
     await asyncio.gather(*askers)

@@ -5,9 +5,17 @@ from collections.abc import Callable
 
 import pytest
 
+from crawler.discovery import batch_parser as module
 from crawler.discovery.batch_parser import BatchParser
 from registry.errors import Refused
 from registry.usecases.refusals import DOCUMENT_MISSING
+from tests.waiting import PATIENCE_S
+
+
+@pytest.fixture(autouse=True)
+def _long_linger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here may wait for it to end, and a busy machine does not end it."""
+    monkeypatch.setattr(module, "LINGER_S", 2 * PATIENCE_S)
 
 
 class Page:
@@ -65,7 +73,7 @@ async def test_what_reading_raises_is_told_to_its_own_visit() -> None:
 async def test_a_visit_alone_waits_for_nobody() -> None:
     batch_parser, book = BatchParser(), list[int]()
     with batch_parser.visits:
-        async with asyncio.timeout(0.1):
+        async with asyncio.timeout(PATIENCE_S):
             assert await batch_parser.document(Page(1, book).read) == 2
             assert await batch_parser.whole_visit(Page(2, book).read) == 4
     with pytest.raises(Refused):
