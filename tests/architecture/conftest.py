@@ -20,10 +20,17 @@ parse = cache(ast.parse)
 """A module's syntax tree, made once for all rules of a file."""
 
 
+@cache
+def walk(source: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of the module: a walk costs as much as the tree."""
+    return tuple(ast.walk(parse(source)))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _forget_trees() -> Iterator[None]:
     """They are a million objects, through which each later collection would go."""
     yield
+    walk.cache_clear()
     parse.cache_clear()
 
 

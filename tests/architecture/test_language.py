@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.conftest import parse
+from tests.architecture.conftest import parse, walk
 
 SAYS_NOTHING = frozenset(
     ("told", "one", "found", "made", "kept", "said", "heard", "asked", "spoken", "each")
@@ -189,8 +189,8 @@ C_LINES = 2_200
 ENTRY_POINTS = 10
 
 
-def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def identifiers(source: str) -> Iterator[tuple[int, str]]:
+    for node in walk(source):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 yield node.lineno, name
@@ -200,8 +200,8 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.name
 
 
-def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
+    for node in walk(source):
         if isinstance(node, ast.Module | ast.ClassDef):
             yield from constant_docstrings(node.body)
         if isinstance(
@@ -225,7 +225,7 @@ def constant_docstrings(body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
 def nameless(source: str) -> list[str]:
     return [
         f"{line}: {name}"
-        for line, name in identifiers(parse(source))
+        for line, name in identifiers(source)
         if name.strip("_").lower() in SAYS_NOTHING
     ]
 
@@ -233,7 +233,7 @@ def nameless(source: str) -> list[str]:
 def vague(source: str) -> list[str]:
     return [
         f"{line}: {name}"
-        for line, name in identifiers(parse(source))
+        for line, name in identifiers(source)
         if not STANDARD_NAMES.fullmatch(name)
         and VAGUE_WORDS & {part.lower() for part in NAME_PART.findall(name)}
     ]
@@ -249,7 +249,7 @@ def is_checked(path: Path) -> bool:
 def subjectless(source: str) -> list[str]:
     return [
         f"{line}: {text.splitlines()[0]}"
-        for line, text in docstrings(parse(source))
+        for line, text in docstrings(source)
         if (word := FIRST_WORD.match(text)) and word[1].lower() in NO_BEGINNING
     ]
 
@@ -311,7 +311,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun(service: dict[Path, str]) -> Non
 def test_public_classes_have_a_name_of_their_own(service: dict[Path, str]) -> None:
     defined = defaultdict(list)
     for path, source in service.items():
-        for node in ast.walk(parse(source)):
+        for node in walk(source):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 defined[node.name].append(path.as_posix())
 

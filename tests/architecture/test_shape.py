@@ -8,7 +8,7 @@ from collections import Counter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from tests.architecture.conftest import parse
+from tests.architecture.conftest import walk
 
 MODULE_LINES = 400
 FUNCTION_LINES = 45
@@ -36,7 +36,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def functions(source: str) -> list[Function]:
     return [
         node
-        for node in ast.walk(parse(source))
+        for node in walk(source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
@@ -157,7 +157,7 @@ def _name(requirement: str) -> str:
 
 def _imported(source: str) -> set[str]:
     result = set()
-    for node in ast.walk(parse(source)):
+    for node in walk(source):
         if isinstance(node, ast.Import):
             result |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -170,7 +170,7 @@ def test_no_group_is_repeated_possessively(sources: dict[Path, str]) -> None:
     result = [
         f"{path.as_posix()}:{node.lineno}: {group.group()}"
         for path, source in sources.items()
-        for node in ast.walk(parse(source))
+        for node in walk(source)
         if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
         for group in POSSESSIVE_GROUP.finditer(_text(node.value))
     ]
