@@ -85,6 +85,20 @@ def contents(folder: Path, database: str) -> bytes:
     )
 
 
+async def where_left(rankings: list[MadeRanking], owner: Engine) -> dict[str, int]:
+    """Return how many rankings are left in each file, and after a checkpoint in all."""
+    async with reading(owner).connect() as connection:
+        shown = await connection.execute(text("SHOW data_directory"))
+    folder = Path(shown.scalar_one())
+    counts = {
+        str(path.relative_to(folder)): len(left(rankings, path.read_bytes()))
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    after = {"after a checkpoint": len(left(rankings, await files(owner)))}
+    return {name: count for name, count in counts.items() if count} | after
+
+
 def left(rankings: list[MadeRanking], stored: bytes) -> list[str]:
     """The rankings of which a salt or the query is in a file."""
     return [
@@ -111,9 +125,12 @@ async def test_single_erasures_leave_nothing_in_any_file(
     for ranking in mine:
         await erase(scene, eraser, ranking.record.id)
         await clear_pages(eraser)
+    assert [await openings(scene, ranking.record.id) for ranking in mine] == [
+        {}
+    ] * ERASED
     assert await scene.sql("SELECT * FROM audit.erased_page") == []
     stored = await files(owner, written_out=False)
-    assert left(mine, stored) == []
+    assert left(mine, stored) == [], await where_left(mine, owner)
     others = [ranking for ranking in rankings if ranking not in mine]
     assert len(left(others[:9], stored)) == 9
     for ranking in others:
@@ -178,21 +195,26 @@ async def test_a_choice_leaves_nothing(
     assert salts[7] in stored
 
 
+@pytest.mark.parametrize("count", [20, 4], ids=["full page", "page with room"])
 async def test_what_a_report_still_sees_waits_for_its_end(
-    scene: Scene, engines: dict[Role, Engine], eraser: Engine, owner: Engine
+    scene: Scene,
+    engines: dict[Role, Engine],
+    eraser: Engine,
+    owner: Engine,
+    count: int,
 ) -> None:
-    rankings = await record(scene, random.Random(6), 20)
+    rankings = await record(scene, random.Random(6), count)
     await sequence(scene, engines)
     async with engines[Role.AUDITOR].connect() as reader:
         await reader.execute(
             text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         )
         await reader.execute(text("SELECT count(*) FROM audit.ranking"))
-        await erase(scene, eraser, rankings[9].record.id)
+        await erase(scene, eraser, rankings[3].record.id)
         assert await clear_pages(eraser) == 0
         await reader.rollback()
     assert await clear_pages(eraser) == 1
-    assert left(rankings[9:10], await files(owner)) == []
+    assert left(rankings[3:4], await files(owner)) == []
 
 
 async def test_archives_that_open_what_is_erased_since_are_listed(

@@ -112,12 +112,17 @@ async def forget_pages(
     await connection.execute(_PUT_BACK, {"ids": list(undone)})
 
 
-async def vacuum(connection: Connection, part: str) -> None:
-    """Remove dead rows. connection: of no transaction, and not used again."""
+async def vacuum(connection: Connection, part: str) -> bool:
+    """Remove dead rows; return whether none is left that a transaction still sees.
+
+    connection: of no transaction, and not used again.
+    """
     await connection.execute(text("SET statement_timeout = 0"))
     query = text("SELECT CAST(to_regclass(:part) AS text)")
     if name := (await connection.execute(query, {"part": part})).scalar_one():
         await connection.execute(text(f"VACUUM {name}"))
+    left = text("SELECT coalesce(pg_stat_get_dead_tuples(to_regclass(:part)), 0)")
+    return not (await connection.execute(left, {"part": part})).scalar_one()
 
 
 async def write_out(connection: Connection) -> bool:
@@ -135,11 +140,14 @@ async def write_out(connection: Connection) -> bool:
     return True
 
 
-async def overwrite(connection: Connection, page: ErasedPage) -> bool:
+async def overwrite(
+    connection: Connection, page: ErasedPage, *, is_vacuumed: bool
+) -> bool:
     """Fill the free space of a page; return whether that is done.
 
     It is not while a transaction still sees what was erased, or where no row is left that
-    could be written there. connection: its transaction is to be rolled back.
+    could be written there. connection: its transaction is to be rolled back. is_vacuumed:
+    no dead row is left, so that what has no room meets zeros of another page's filling.
     """
     table = _TABLES[page.table]
     row = await _look(connection, table, page)
@@ -148,7 +156,8 @@ async def overwrite(connection: Connection, page: ErasedPage) -> bool:
     if not row.rows:
         return False
     filling = _Filling(connection, table, page.page, row.key)
-    return await filling.fill(_PAGE - _HEADER - row.pointers * _POINTER - row.bytes)
+    free = _PAGE - _HEADER - row.pointers * _POINTER - row.bytes
+    return await filling.fill(free, is_vacuumed=is_vacuumed)
 
 
 async def _look(connection: Connection, table: _Table, page: ErasedPage) -> Any:
@@ -187,7 +196,7 @@ class _Filling:
             RETURNING ctid, pg_column_size(r.*) AS bytes
         """)  # noqa: S608 — of our own names
 
-    async def fill(self, free: int) -> bool:
+    async def fill(self, free: int, *, is_vacuumed: bool) -> bool:
         """free: bytes that are, if all dead rows are gone."""
         overheads = []
         for count in _PROBES:
@@ -201,8 +210,8 @@ class _Filling:
             if size < rest < size + least + _POINTER:
                 size = rest - least - _ALIGN
             if self._is_here(await self._write(_count(size, overheads))):
-                rest -= _aligned(size) + _POINTER
-                begun = True
+                taken = _aligned(size) + _POINTER
+                free, rest, begun = free - taken, rest - taken, is_vacuumed
             else:
                 rest = size - _ALIGN
                 if not begun and rest < min(free, _CHUNK) - _SLACK:

@@ -138,14 +138,18 @@ async def clear_pages(engine: Engine) -> int:
             return 0
         async with reading(engine).connect() as connection:
             noted = await erased_pages.noted_pages(connection, BATCH)
-            for part in sorted({page.part for page in noted}):
-                await erased_pages.vacuum(connection, part)
+            vacuumed = {
+                part: await erased_pages.vacuum(connection, part)
+                for part in sorted({page.part for page in noted})
+            }
             await connection.invalidate()  # it has no time limit any more
         done: list[int] = []
         undone: list[int] = []
         for page in noted:
             async with engine.connect() as connection:
-                is_done = await erased_pages.overwrite(connection, page)
+                is_done = await erased_pages.overwrite(
+                    connection, page, is_vacuumed=vacuumed[page.part]
+                )
                 await connection.rollback()
             (done if is_done else undone).append(page.id)
         async with engine.begin() as connection:
