@@ -88,7 +88,7 @@ async def test_changes_are_found_while_levels_are_merged(
 
     def slowly(merge: Merge) -> Level:
         begun.set()
-        assert may_end.wait(30)
+        assert may_end.wait(PATIENCE_S)
         return merged(merge)
 
     monkeypatch.setattr(Merge, "merged", slowly)
@@ -97,7 +97,7 @@ async def test_changes_are_found_while_levels_are_merged(
     for site_id in ids[:2]:
         await building.change(site_id, quality=11)
     await building.read()
-    assert begun.wait(30)
+    assert begun.wait(PATIENCE_S)
     await building.change(ids[0], quality=22)
     await building.change(ids[2], quality=33)
     during = await building.read()

@@ -23,6 +23,7 @@ from tests.db.rankings import MadeRanking, add_operator, make_ranking, numbered
 from tests.db.scene import Scene
 from tests.db.test_recording import BACKENDS, running
 from tests.unit.records.answers import make_answer
+from tests.waiting import PATIENCE_S
 
 HOLD = "SELECT 1 FROM audit.operator_count WHERE operator_id = :id FOR UPDATE"
 
@@ -180,7 +181,7 @@ async def test_failed_transaction_leaves_no_gap(
     async with running(counting(writers[0])) as recorder:
         assert await recorder.record(item.on_record) == 1
         assert await acknowledged(recorder, item) is None, "its id is taken"
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while (
                 number := await acknowledged(recorder, ask(scene, operator))
             ) is None:
@@ -212,7 +213,7 @@ async def test_killed_connections_leave_no_gap_and_no_double(
             await asyncio.sleep(0.2)
             await scene.sql(BACKENDS.replace("pid", "pg_terminate_backend(pid)", 1))
         enough = len(given) + 50
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while len(given) < enough:
                 await asyncio.sleep(0.02)
         done.set()
@@ -230,12 +231,12 @@ async def test_anonymous_rankings_do_not_wait_for_a_counter(
     operator = await new_operator(scene)
     async with (
         running(RankingRecorder(writers[0])) as anonymous,
-        running(counting(writers[0])) as recorder,
+        running(counting(writers[0], write_timeout_s=PATIENCE_S)) as recorder,
         scene.api.begin() as holding,
     ):
         await holding.execute(text(HOLD), {"id": operator})
         waiting = asyncio.create_task(recorder.record(ask(scene, operator).on_record))
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE_S / 2):
             for _ in range(20):
                 assert await anonymous.record(make_ranking(scene.ids).on_record) is None
         assert not waiting.done()
@@ -251,7 +252,7 @@ async def test_counter_that_stays_locked_turns_callers_away(
         async with scene.api.begin() as holding:
             await holding.execute(text(HOLD), {"id": operator})
             assert await acknowledged(recorder, ask(scene, operator)) is None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while await acknowledged(recorder, ask(scene, operator)) is None:
                 await asyncio.sleep(0.05)
     result = numbers(await stored(scene, operator))
@@ -266,7 +267,7 @@ async def test_whoever_has_no_counter_is_not_counted(
         with suppress(Unavailable):
             await recorder.record(ask(scene, "nobody").on_record)
             pytest.fail("it was counted")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while await acknowledged(recorder, ask(scene, operator)) is None:
                 await asyncio.sleep(0.05)
     assert await stored(scene, "nobody") == []

@@ -21,6 +21,7 @@ from registry.usecases.search.record_rankings import MAX_WAITING, RankingRecorde
 from tests.db.rankings import MadeRanking, make_ranking
 from tests.db.scene import Scene
 from tests.unit.records.answers import make_answer
+from tests.waiting import PATIENCE_S
 
 BACKENDS = """
     SELECT pid FROM pg_stat_activity
@@ -65,8 +66,8 @@ async def acknowledged(recorder: RankingRecorder, made_ranking: MadeRanking) -> 
 
 
 async def record_until_taken(recorder: RankingRecorder, scene: Scene) -> None:
-    """The recorder works again, within seconds."""
-    async with asyncio.timeout(10):
+    """The recorder works again."""
+    async with asyncio.timeout(PATIENCE_S):
         while not await acknowledged(recorder, make_ranking(scene.ids)):
             await asyncio.sleep(0.05)
 
@@ -146,7 +147,7 @@ async def test_full_queue_turns_away_at_once(scene: Scene, writer: Engine) -> No
     ]
     await asyncio.sleep(0)
     with pytest.raises(Unavailable, match="log_busy") as refused:
-        await asyncio.wait_for(recorder.record(ranking.on_record), 1)
+        await asyncio.wait_for(recorder.record(ranking.on_record), PATIENCE_S)
     assert refused.value.retry_after_s == 1
     for task in waiting:
         task.cancel()
@@ -192,7 +193,7 @@ async def test_stalled_server_turns_callers_away_and_is_left(
         os.kill(pid, signal.SIGSTOP)
         try:
             calls = [acknowledged(recorder, ranking) for ranking in rankings(scene, 5)]
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(PATIENCE_S):
                 assert not any(await asyncio.gather(*calls))
                 await record_until_taken(recorder, scene)
         finally:
@@ -259,7 +260,7 @@ async def taken_already(scene: Scene, writer: Engine) -> MadeRanking:
 async def test_database_that_is_away_turns_callers_away(scene: Scene) -> None:
     nowhere = open_engine("postgresql://nobody@127.0.0.1:1/none", pool=1)
     async with running(RankingRecorder(nowhere)) as recorder:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             assert not await acknowledged(recorder, make_ranking(scene.ids))
     await nowhere.dispose()
 
@@ -271,5 +272,5 @@ async def test_recorder_that_ended_gives_no_answer_and_no_wait(
     waiting = asyncio.create_task(acknowledged(recorder, make_ranking(scene.ids)))
     async with running(recorder):
         await waiting
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_S):
         assert not await acknowledged(recorder, make_ranking(scene.ids))

@@ -35,6 +35,7 @@ from registry.ranking.encoders.vectors import DIMENSIONS
 from registry.ranking.policy import STATIC_POLICY as P
 from registry.ranking.profile import Profile
 from registry.ranking.relevance import ParsedQuery
+from tests.waiting import PATIENCE_S
 
 MakeRandom = Callable[[random.Random, int], Profile]
 
@@ -286,7 +287,7 @@ def test_a_merge_ends_with_its_builder(tmp_path: Path) -> None:
         job = job_of(tmp_path, "state")
         process.stdin.write(msgspec.json.encode(job) + b"\n")
         process.stdin.close()
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=PATIENCE_S) == 1
 
 
 def change_manifest(folder: Path, **changes: str) -> None:

@@ -10,6 +10,7 @@ from registry.interfaces.wab.socket_routes import (
     _run,
     own_bytes,
 )
+from tests.waiting import PATIENCE_S
 
 MIB = 1 << 20
 
@@ -41,7 +42,7 @@ async def test_conversations_end_when_the_process_has_grown_too_much() -> None:
     await asyncio.sleep(0.05)
     assert not any(task.done() for task in running), "so much may it grow"
     used += 1
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*running)
     assert [row.closed for row in open_] == [[(TRY_LATER, "memory is short")]] * 3
 

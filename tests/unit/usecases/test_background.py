@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from registry.usecases.background import in_background
+from tests.waiting import PATIENCE_S
 
-AWAITED_S = 5
+AWAITED_S = PATIENCE_S
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="threads have no priorities of their own here"
 )
