@@ -224,7 +224,7 @@ def web_process(
             yield process
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(PATIENCE_S)
 
 
 def signing_web(registry: RunningRegistry) -> AbstractContextManager[httpx.Client]:

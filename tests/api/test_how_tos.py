@@ -30,7 +30,7 @@ from registry.db.engine.embedded import start_embedded
 from registry.settings import Settings
 from tests.api.running import web_process
 from tests.conftest import skip_or_fail
-from tests.waiting import awaited
+from tests.waiting import PATIENCE_S, awaited
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMAND = Path(sys.executable).with_name("fair-registry")
@@ -170,7 +170,7 @@ def running(
             yield
         finally:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            process.wait(PATIENCE_S)
 
 
 def wait_until_ready(origin: str, log: Path, health: str = "ready") -> None:

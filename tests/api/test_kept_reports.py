@@ -27,7 +27,7 @@ from tests.api.test_report_forms import TYPES, signing_key
 from tests.waiting import awaited
 
 MONTHS = ("2026-08", "2026-09", "2026-10")
-TRIALS = 720
+TRIALS = 120
 
 
 @pytest.fixture(scope="module")

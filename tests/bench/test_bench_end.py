@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 @pytest.mark.slow
@@ -29,7 +29,7 @@ def test_sigterm_ends_the_embedded_server(
     try:
         asyncio.run(until("the server runs", lambda: bool(servers(tmp_path))))
         bench.send_signal(signal.SIGTERM)
-        assert bench.wait(60) == 128 + signal.SIGTERM
+        assert bench.wait(PATIENCE_S) == 128 + signal.SIGTERM
         assert servers(tmp_path) == []
         assert list(tmp_path.glob("fair-registry-bench-*")) == []
     finally:

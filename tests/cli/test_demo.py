@@ -132,7 +132,7 @@ def test_demo_serves_on_until_it_is_interrupted(tmp_path: Path) -> None:
             assert "serves on" in shown
             assert playing.poll() is None
             playing.send_signal(signal.SIGINT)
-            playing.communicate(timeout=30)
+            playing.communicate(timeout=TIMEOUT_S)
             assert playing.returncode == 0
         finally:
             playing.kill()

@@ -27,6 +27,7 @@ from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from registry.tlog.witness import SIZE_TYPE, format_add_checkpoint
 from tests.cli.audited import serving
 from tests.unit.tlog.proofs import consistency_proof
+from tests.waiting import PATIENCE_S
 
 SEEN, NEXT = 5, 9
 
@@ -185,7 +186,7 @@ def running(folder: Path, program: str) -> Iterator[int]:
 
 def post(port: int, body: bytes) -> int | None:
     """Return the status, None without an answer."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         connection.request("POST", "/add-checkpoint", body)
         response = connection.getresponse()

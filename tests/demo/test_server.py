@@ -15,6 +15,7 @@ from registry.identity.keys.dns_record import parse_wab_records
 from registry.identity.keys.jwk import parse_jwks
 from registry.identity.keys.key_source import KEY_SET_PATH
 from registry.identity.keys.private_keys import load_private_key, public_key_of
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +204,9 @@ async def test_dns_proof_appears_when_published(town: Town) -> None:
     query = dns.message.make_query(f"_wab.{site.host}", "TXT")
 
     async def ask() -> dns.message.Message:
-        return await dns.asyncquery.udp(query, address, port=int(port), timeout=2)
+        return await dns.asyncquery.udp(
+            query, address, port=int(port), timeout=PATIENCE_S
+        )
 
     assert (await ask()).rcode() == dns.rcode.NXDOMAIN
     town.publish_keys(site.host)
