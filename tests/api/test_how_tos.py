@@ -420,7 +420,7 @@ def test_the_backup_of_a_running_registry_restores_it(
     ranking = httpx.get(f"{origin}/v1/search?q=bread").json()["ranking"]["id"]
     index = until_logged(origin, ranking)
     verify(origin, state)
-    backup = block_after("run.md", "Running, with the tools")
+    backup = block_after("run.md", "While it runs, use the tools")
     run_block(f"{backup}\necho $PG > pg", tmp_path, DATA=str(data))
     for name in ("registry.dump", "roles.sql", "keys.tar.gz"):
         assert (tmp_path / name).stat().st_mode & 0o077 == 0
