@@ -159,7 +159,7 @@ class Deliverer:
         await self._put_off(row, answer, is_over=is_over, letter=letter)
 
     async def _next_page(self, row: Webhook) -> FeedPage | None:
-        """Return None where the database has another history: it begins anew, now."""
+        """Return None where the database has another history: it then begins now."""
         cursor = msgspec.json.decode(row.cursor, type=FeedCursor)
         async with self._context.engine.connect() as connection:
             try:

@@ -122,7 +122,7 @@ class Settings(CrawlSettings):
     encoder: Literal["multilingual", "static"] = setting(
         "Encoder of the meaning of texts: `multilingual`, or `static`, which knows "
         "little but English and reads a request in a tenth of the time. Another encoder "
-        "is another ranking policy: the crawlers make all profiles anew when they start.",
+        "is another ranking policy: the crawlers rebuild all profiles when they start.",
         default="multilingual",
     )
     log_format: Literal["text", "json"] = setting(

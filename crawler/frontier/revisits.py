@@ -38,7 +38,7 @@ class Revisits:
         return next_crawl_at(now, interval=interval, draw=draw)
 
     async def renew(self, engine: Engine) -> None:
-        """Compute the allocation anew from a sample of change histories."""
+        """Compute the allocation from a new sample of change histories."""
         async with engine.connect() as connection:
             sampled = await tasks.sample_histories(connection, SAMPLED)
         if not sampled:

@@ -280,7 +280,7 @@ def _why_unlisted(
 def _still_standing(
     stored: list[StoredDocument], discovery: Discovery, now: datetime
 ) -> list[FetchedBody]:
-    """Stored documents that this visit neither brought anew nor found gone."""
+    """Stored documents that this visit neither fetched nor found gone."""
     replaced = {document.final_url for document in discovery.documents} | set(
         discovery.absent
     )

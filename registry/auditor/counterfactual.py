@@ -30,7 +30,7 @@ MAX_SHOWN = 20
 @log_option
 @click.option("--perturbation", type=click.Choice(tuple(PERTURBATION)), required=True)
 @click.option(
-    "--site", "sites", multiple=True, metavar="HOST", help="Who is changed; repeatable."
+    "--site", "sites", multiple=True, metavar="HOST", help="Site to change; repeatable."
 )
 @click.option("--ranking", help="Id of a ranking, whose query is asked again.")
 @click.option("--query", help="Instead of a ranking: what should be done, in words.")
@@ -42,9 +42,9 @@ MAX_SHOWN = 20
 def counterfactual(
     url: str, key: Path, name: str, *, as_json: bool, **options: Any
 ) -> None:
-    """Ask the registry what would be if one thing of some sites were otherwise.
+    """Ask the registry for an answer with one property of some sites changed.
 
-    Exit code 1: what has to hold did not. For auditors whom the registry knows.
+    Exit code 1: a change that must not matter did. For known auditors only.
     """
     signer = signer_of(key, name)
     if bool(options["ranking"]) == bool(options["query"]):

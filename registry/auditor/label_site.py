@@ -31,14 +31,14 @@ from registry.tlog.note import Signer, format_vkey
 @click.option("--independence", type=click.Choice(get_args(Independence)))
 @click.option("--chain", help="Which: its domain, or another identifier in a-z, 0-9.")
 @click.option("--commission", help='Such as "12.5%".')
-@click.option("--retract", is_flag=True, help="Take back what you said of the site.")
+@click.option("--retract", is_flag=True, help="Withdraw your label of the site.")
 @click.option(
     "--observed",
     type=DAY_TYPE,
-    help="The day for which the source tells it. [default: today]",
+    help="The day that the source is about. [default: today]",
 )
 @click.option(
-    "--source", required=True, help="Where it comes from: public, and naming no person."
+    "--source", required=True, help="A public source, without data about a person."
 )
 @json_option
 def label(
@@ -46,7 +46,7 @@ def label(
 ) -> None:
     """Label the site of HOST for the reports of the registry.
 
-    What you leave out you do not say; it replaces all that you said of the site before.
+    The label replaces all your former labels of the site, also the values left out.
     """
     signer = signer_of(key, name)
     labelled = _label(options)

@@ -30,7 +30,7 @@ _SHOWN = (
 @registry_options
 @click.option("--host", help="A listed site: what it signed and what was done to it.")
 @click.option(
-    "--site", help="The site's id instead, so that the registry need not be trusted."
+    "--site", help="The site's id, so that you need not trust the registry for it."
 )
 @click.option("--operator", help="Its rankings and selections, by their counter.")
 @trust_options

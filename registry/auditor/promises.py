@@ -71,7 +71,7 @@ def promises(
     """Check that every promise in FILE was kept by the log of the registry.
 
     FILE has a line for each answer, as `Client(promises=FILE)` writes it, with
-    the registry that gave it, which is asked unless another is named.
+    the registry that gave it. The command asks this registry or the one you name.
     """
     options = TrustOptions(**trust)
     receipts = _lines(file)

@@ -53,7 +53,7 @@ def prove(
     as_json: bool,
     **trust: Any,
 ) -> None:
-    """Prove that a record stands in the log: the one with this id and leaf hash.
+    """Prove that the record with this id and leaf hash is in the log.
 
     Of a registry, or a copy of its log, the proof is made from its tiles. Offline, --proof, --record and
     --key are enough: nobody is asked.

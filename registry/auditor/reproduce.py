@@ -93,17 +93,15 @@ class ReceivedAnswer(msgspec.Struct):
     "--answer",
     type=click.File("rb"),
     help="The answer as you got it, JSON in full, instead of ID and --leaf-hash: its "
-    "results are held against the record.",
+    "results are compared with the record.",
 )
-@click.option(
-    "--leaf-hash", help="The leaf hash that the answer had: its record is compared."
-)
+@click.option("--leaf-hash", help="The answer's leaf hash, to compare with the record.")
 @click.option(
     "--sample",
     type=click.IntRange(min=0),
     default=DRAWN,
     show_default=True,
-    help="So many sites, drawn from all, are held against the ranking too.",
+    help="Number of further sites, drawn at random, to check too.",
 )
 @click.option("--first", type=int, default=0, help="Leave out rankings before it.")
 @click.option("--last", type=int, help="Leave out rankings behind it.")

@@ -65,7 +65,7 @@ def load_state(path: Path | None) -> AuditState | None:
         (state.edge, state.head)  # noqa: B018 — they must be what they are taken for
     except (msgspec.MsgspecError, RegistryError) as error:
         raise click.ClickException(
-            f"{path} is no state of an audit ({error}); begin anew with another file"
+            f"{path} is no state of an audit ({error}); start again with another file"
         ) from error
     return state
 

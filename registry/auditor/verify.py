@@ -27,13 +27,13 @@ state_option = click.option(
 @trust_options
 @state_option
 @click.option(
-    "--all", "collect", is_flag=True, help="Tell up to 100 findings, not the first."
+    "--all", "collect", is_flag=True, help="Show up to 100 findings, not the first."
 )
 @json_option
 def verify(
     url: str, state: Path | None, *, collect: bool, as_json: bool, **trust: Any
 ) -> None:
-    """Check the registry's log: tiles, signatures, and what the entries say.
+    """Check the registry's log: tiles, signatures, and the rules for its entries.
 
     --registry may be a registry, a static copy of its log, or a folder.
     """

@@ -67,7 +67,7 @@ class DemoOutcome(msgspec.Struct, rename="camel"):
     default=Path(".data/demo"),
     show_default=True,
     envvar="FAIR_REGISTRY_DATA",
-    help="Folder of the demo; made anew.",
+    help="Folder of the demo; emptied first.",
 )
 @click.option(
     "--log-level",

@@ -35,7 +35,7 @@ def search(
     as_json: bool,
     **query: Any,
 ) -> None:
-    """Ask for ranked sites, explained."""
+    """Search for sites; shows them ranked, with the reasons."""
     query_text, auth = " ".join(words), auth_of(url, api_key, key)
 
     print_answer(

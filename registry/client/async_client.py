@@ -187,7 +187,7 @@ class AsyncClient(ApiConnection):
     async def update(
         self, host: str, key: KeyOrFile, *, wait_s: float = 30.0, **declared: Any
     ) -> RegistrationState:
-        """State anew what the site is; it replaces the former statement as a whole."""
+        """Replace the site's statement with a new one, as a whole."""
         return await self.state(host, key, "update", wait_s=wait_s, **declared)
 
     async def withdraw(

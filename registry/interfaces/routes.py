@@ -60,7 +60,7 @@ def _handlers_in(*modules: ModuleType) -> Iterator[ControllerRouterHandler]:
 
 
 def _without_options(router: Router) -> Router:
-    """Return the router without its answers to OPTIONS: the application makes them anew.
+    """Return the router without its answers to OPTIONS: the application adds its own.
 
     Litestar makes them when the first handler of a path is registered, and their `Allow`
     would lack the methods of the later ones.

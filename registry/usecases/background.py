@@ -24,7 +24,7 @@ def in_background(
 
     Nobody waits for it when the process ends. niceness: at least; where the machine is
     full, a thread that yields to all waits for its turn while it may hold the
-    interpreter, and whoever needs that waits too.
+    interpreter, and all other threads wait too.
     """
     done: Future[Result] = Future()
     done.set_running_or_notify_cancel()

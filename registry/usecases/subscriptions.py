@@ -78,7 +78,7 @@ async def resume(
     ids: IdSource,
     network: str | None = None,
 ) -> Webhook:
-    """Ask the receiver of a suspended one anew; others stay. Raises: NotFound."""
+    """Repeat the challenge of a suspended subscription. Raises: NotFound."""
     challenge, now = secrets.token_urlsafe(_CHALLENGE_BYTES), ids.clock()
     await webhooks.renew(
         connection, webhook_id, challenge=challenge, network=network, due_at=now

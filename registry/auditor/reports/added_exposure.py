@@ -61,7 +61,7 @@ def exposure(
 
     Each table must be signed, and its digest must stand in the log. Shares have two
     ends, as sites with few appearances have no row and the others have noise. Exit
-    code 1: a table is another.
+    code 1: a table differs.
     """
     first, last = day.date(), (until or day).date()
     if last < first:

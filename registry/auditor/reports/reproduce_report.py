@@ -81,7 +81,7 @@ NOT_PROVEN = (
     "auditors",
     metavar="VKEY",
     multiple=True,
-    help="Whose labels may count, once for each. Without it anybody's who signs them.",
+    help="An auditor whose labels count; repeatable. Without it: every auditor's.",
 )
 @click.option(
     "--attest-as",
@@ -113,7 +113,7 @@ def reproduce_report(
     as_json: bool,
     **trust: Any,
 ) -> None:
-    """Compute every figure of a fairness report again, and tell which differ.
+    """Compute every figure of a fairness report again, and list the differences.
 
     Needs the public log, the archive and the report, and no database. Each label must
     be the one that an auditor signed, that the site signed, or that its documents

@@ -74,7 +74,7 @@ def lint(
 ) -> None:
     """Read DOCUMENT, a URL, a file or - for standard input, as the registry would.
 
-    A site without a document begins with --new. Exit code 1 if the document is refused,
+    --new makes a first document. Exit code 1 if the document is refused,
     or not strict under --strict, or --fix needs to know more.
     """
     allow_loopback = settings_or_exit().allow_loopback

@@ -78,9 +78,9 @@ def register(host: str, key: Path | None, url: str, **options: Any) -> None:
 def update(
     host: str, key: Path | None, url: str, *, as_json: bool, **declared: Any
 ) -> None:
-    """State anew what the site is; it replaces the former statement as a whole.
+    """Replace the site's statement with a new one, as a whole.
 
-    What should stay is repeated: documents, category, place and the rest.
+    Repeat everything that should stay: documents, category, place and the rest.
     """
     members = _members(declared)
     _state(host, _load(key, host), url, "update", members, as_json=as_json)
@@ -95,7 +95,7 @@ def withdraw(host: str, key: Path | None, url: str, *, as_json: bool) -> None:
 
 @click.command()
 @act_options
-@click.option("--next-key", type=KEY_FILE, help="The private key that is to follow.")
+@click.option("--next-key", type=KEY_FILE, help="The new private key.")
 @click.option("--next-kid", metavar="KID", help="Or its thumbprint.")
 def rotate(
     host: str,

@@ -22,8 +22,8 @@ from registry.usecases.sites.list_site import make_lister
 def invariance(trials: int, seed: int, *, as_json: bool) -> None:
     """Try whether brand, tier, traffic and the like can move a ranking.
 
-    Recent queries are asked of shadow indexes in which one thing of some sites is
-    otherwise. Reads the database as the auditor and writes nothing. Ends with exit code
+    Sends recent queries to shadow indexes in which one property of some sites is
+    different. Reads the database as the auditor and writes nothing. Ends with exit code
     1 if a trial failed, and with 2 if there was nothing to try.
     """
     settings = settings_or_exit()

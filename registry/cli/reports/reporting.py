@@ -82,7 +82,7 @@ from registry.usecases.reports.keep_report import Keeper, window_of_month
 @click.option(
     "--public",
     is_flag=True,
-    help="With a key: the report over all, made anew and before those who have none.",
+    help="With a key: the report over all rankings, computed with priority.",
 )
 @click.option("--month", help="A whole month in UTC, such as 2026-10.")
 @click.option(
@@ -112,9 +112,9 @@ def report(  # noqa: PLR0917 — one for each option
     public: bool,
     as_json: bool,
 ) -> None:
-    """Pull the fairness report: the four items of WAB 9.7.
+    """Show the fairness report: the four items of WAB 9.7.
 
-    With an operator's key it is that over the rankings of the operator.
+    With an operator's key it covers only the operator's rankings.
     """
     if month and (start or end):
         raise click.UsageError("--month is a window already")

@@ -128,7 +128,7 @@ def _examine_registry_at(where: str) -> Finding:
         if answer.get("status") == "ready":
             return Finding("port", "good", f"a registry that is ready runs at {where}")
         return Finding("port", "act", str(answer["detail"]), str(answer["fix"]))
-    detail = f"whoever listens on {where} is no registry that answers"
+    detail = f"the program that listens on {where} does not answer as a registry"
     return Finding("port", "act", detail, "name another FAIR_REGISTRY_PORT, or end it")
 
 

@@ -42,12 +42,12 @@ from registry.usecases.log.publish_files import Published, publish_files
 @click.option(
     "--key",
     "vkey",
-    help="The log's verifier key. Without it the registry's own word is taken.",
+    help="The log's verifier key. Without it, the key that the registry names.",
 )
 @click.option(
     "--quick",
     is_flag=True,
-    help="Take what was published before for what it was; else every file is checked.",
+    help="Trust the files published before; without it every file is checked.",
 )
 @json_option
 def publish(
@@ -56,7 +56,7 @@ def publish(
     """Bring a folder of tiles and entry bundles to the log's newest checkpoint.
 
     It can be run again at any time, also after it was killed: what is missing or wrong
-    is made anew, and the checkpoint comes last.
+    is written again, and the checkpoint comes last.
     """
     try:
         summary = asyncio.run(_publish(folder, source, vkey, quick=quick))

@@ -57,7 +57,7 @@ def give_to(folder: Path, account: pwd.struct_passwd) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write the file anew, also where its folder's owner has put a link in its place."""
+    """Replace the file, also where its folder's owner has put a link in its place."""
     number, name = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(number, "w") as file:
         file.write(text)

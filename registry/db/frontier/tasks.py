@@ -109,7 +109,7 @@ def task_of(row: Row[Any]) -> Task:
 async def schedule(
     connection: Connection, site_id: int, kind: TaskKind, due_at: datetime
 ) -> None:
-    """Make the task due at the instant, whoever may hold a lease of it.
+    """Make the task due at the instant, whether or not a crawler holds its lease.
 
     The history goes on from what is fetched now: a registration is no visit.
     """

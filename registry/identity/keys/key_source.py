@@ -43,8 +43,8 @@ def txt_record_url(name: str) -> str:
 def verify_key_set_origin(host: Host, final_url: str) -> None:
     """Refuse a key set that another origin served. final_url: after redirects.
 
-    Whoever may redirect, say through an open redirect or a URL shortener, need not be
-    the operator; whoever serves another port may be another user of the machine.
+    The author of a redirect, say through an open redirect or a URL shortener, need not be
+    the operator; another port may belong to another user of the machine.
     Raises: Refused(KEY_SET_ELSEWHERE).
     """
     try:

@@ -50,7 +50,7 @@ def load_private_key(pem: bytes) -> PrivateKey:
 
 
 def private_key_pem(key: PrivateKey) -> bytes:
-    """Encode as unencrypted PKCS #8: whoever reads the file can sign for the site."""
+    """Encode as unencrypted PKCS #8: a reader of the file can sign for the site."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 

@@ -30,7 +30,7 @@ ED25519 = "ed25519"
 ALGORITHMS: Mapping[Algorithm, str] = {"Ed25519": ED25519, "ES256": "ecdsa-p256-sha256"}
 """The algorithms' names in the IANA registry of RFC 9421 §6.2."""
 
-_FIX = "Sign the message anew as RFC 9421 says, with the key that keyid names."
+_FIX = "Sign the message again as RFC 9421 says, with the key that keyid names."
 
 
 @dataclass(frozen=True, slots=True)

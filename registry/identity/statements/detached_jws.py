@@ -24,7 +24,7 @@ HEADER = "X-JWS-Signature"
 MAX_SIGNATURE_BYTES = 1024
 _PART_COUNT = 3
 _FIX = (
-    "File and signature do not belong together, or one was changed: fetch both anew from "
+    "File and signature do not belong together, or one was changed: fetch both again from "
     "the same answer, byte for byte, and check whose key it should be."
 )
 

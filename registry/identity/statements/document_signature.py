@@ -6,7 +6,7 @@ are refused by name: A's envelope over the members in the order written (C), and
 ECDSA-SHA256 over bytes from before the signing (D).
 
 A document's own `public_key` proves nothing, since anybody can sign anybody's document
-anew: only keys pinned by DNS or by registration count. Kind A's `signed_at` stands
+again: only keys pinned by DNS or by registration count. Kind A's `signed_at` stands
 outside the signature and is not read.
 
 An envelope speaks for its `host`, until its `expires_at`, and for nothing beside its

@@ -172,7 +172,7 @@ async def get_dead_letters(
 async def resume_webhook(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> WebhookView:
-    """The address is asked anew, if it was suspended; nothing is lost meanwhile."""
+    """A suspended address gets a new challenge; no change is lost meanwhile."""
     operator = await require_operator(request, services, Kind.WRITE)
     async with services.api.begin() as connection:
         await _verify_seen(connection, request, operator, webhook_id)

@@ -204,7 +204,7 @@ def archive_ranking(
 
 
 def derive(row: ArchivedRanking) -> Derived:
-    """Compute anew what was stored with the ranking. Raises: msgspec.MsgspecError."""
+    """Compute the ranking's stored columns again. Raises: msgspec.MsgspecError."""
     query = str(_read(row.query)) if row.query_salt is not None else ""
     filters = _read(row.filters)
     category = filters.get("category", "") if isinstance(filters, dict) else ""

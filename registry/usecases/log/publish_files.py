@@ -1,6 +1,6 @@
 """The log as files below one folder, as tlog-tiles names them, for a CDN or a mirror.
 
-Of the log only the checkpoint and the entry bundles are fetched: every tile is made anew
+Of the log only the checkpoint and the entry bundles are fetched: every tile is computed
 from the entries. What comes out of it hashes to the signed root, or nothing of it is
 published. How files appear is `log_folder`'s part.
 """
@@ -67,7 +67,7 @@ async def publish_files(
 
     former_keys: with which the log may have signed what was published before.
     quick: of what is there read only the edge, which the checkpoint beside it vouches
-    for; otherwise every file is checked, and made anew where it is wrong.
+    for; otherwise every file is checked, and written again where it is wrong.
     Raises: LogInvalid if the log is not sound or not the one of the folder; OSError.
     """
     log_folder = LogFolder(folder)

@@ -42,7 +42,7 @@ V = TypeVar("V")
 class LookupCache(Generic[K, V]):
     """Cache of a look-up for `LIFE_S`; the oldest entry goes first.
 
-    Misses are not cached: whoever guesses keys would fill it.
+    Misses are not cached: a client that guesses keys would fill the cache.
     """
 
     def __init__(

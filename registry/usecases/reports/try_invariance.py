@@ -1,6 +1,6 @@
 """Trials of invariance: real queries, asked of an index before and after a change.
 
-Listings are perturbed (`perturb`), their profiles made anew by the code that makes them
+Listings are perturbed (`perturb`), their profiles computed by the code that makes them
 in earnest, indexed and searched by the engine that serves, beside an index of the
 listings as they are. Nothing of it is served or logged. One shadow index stands for many
 trials, as many queries are asked of it.

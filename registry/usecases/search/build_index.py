@@ -6,7 +6,7 @@ they come, some at a time, so that a new one never waits behind many; what takes
 make one level of several, is done beside.
 
 A profile that was made under another policy is left out: its numbers would stand in one
-order with numbers of another meaning. A crawler makes it anew.
+order with numbers of another meaning. A crawler computes it again.
 """
 
 import asyncio
@@ -82,8 +82,8 @@ class IndexBuilder:
         """Follow until cancelled.
 
         Raises: FileDamaged where a file is no longer what was written. It may have been
-        read by then, so nothing is made of it any more; whoever begins anew makes all
-        files anew.
+        read by then, so it is not used any more; the next start of the builder writes
+        all files again.
         """
         self._verify_after = asyncio.get_running_loop().time() + VERIFY_PAUSE_S
         beating = asyncio.create_task(self._beat())

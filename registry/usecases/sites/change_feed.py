@@ -1,7 +1,7 @@
 """The change feed: every site with its last change, in the order of the changes.
 
 A reader holds a cursor that names all transactions whose changes it has received. So
-none is missed, whatever the order in which they ended, and whoever comes back after a
+none is missed, whatever the order in which they ended, and a reader that returns after a
 year receives what differs, once: nothing has to be stored for it.
 """
 
@@ -85,6 +85,6 @@ async def read_feed(connection: Connection, cursor: FeedCursor, most: int) -> Fe
 
 
 async def _history_of(connection: Connection) -> str:
-    """Return a name of the database: in a restored one transactions count anew."""
+    """Return the database's name: a restored one counts its transactions again."""
     source = await source_of(connection)
     return blake2b(source.encode(), digest_size=8).hexdigest()

@@ -200,7 +200,7 @@ class Lister:
     async def renew_profiles(
         self, engine: Engine, now: Clock, *, at_once: int = RENEWED_AT_ONCE
     ) -> None:
-        """Make each profile of another policy anew, from what is stored of its site.
+        """Compute each profile of another policy again, from the stored site.
 
         Any number may do so at a time, beside crawls; what was done stays done.
         at_once: hosts read at a time; each is a transaction of its own.

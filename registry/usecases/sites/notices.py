@@ -196,8 +196,8 @@ def place_notices(
     if move == before.place_move:
         return []
     counts = f"{counts_from(move, cooling_days):%Y-%m-%d %H:%M} UTC"
-    detail = f"{counting} What the documents declare now does from {counts} on."
-    fix = "Declare the same until then; a place that changes meanwhile waits anew."
+    detail = f"{counting} The newly declared place counts from {counts} on."
+    fix = "Do not change it until then: each change starts the wait again."
     return [make_notice("place_waiting", detail, fix=fix)]
 
 
