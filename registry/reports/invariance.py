@@ -10,8 +10,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
 from itertools import zip_longest
 from typing import Literal
+
+import msgspec
 
 from registry.records.canonical import canonical_json, digest_of
 from registry.reports.inference.rates import check_count
@@ -27,18 +30,6 @@ Holds = Literal[
     "not_higher",
 ]
 
-HOLDS: Mapping[Holds, str] = {
-    "identical": "scores and order are the same",
-    "scores_identical": "every score is the same, and so is the order of unequal ones",
-    "shown_identical": (
-        "every rank shows the same score, relevance and quality, and every score is the "
-        "same"
-    ),
-    "order_of_others": "the other sites of both answers stand in the same order",
-    "not_lower": "no changed site scores lower",
-    "not_higher": "no changed site scores higher",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
@@ -46,45 +37,21 @@ class Perturbation:
 
     name: str
     changes: str
-    holds: Holds
+    holds: Holds = "identical"
 
 
-def _row(name: str, changes: str, holds: Holds = "identical") -> Perturbation:
-    return Perturbation(name=name, changes=changes, holds=holds)
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
+    """The table of perturbations. expected: what has to hold, in words."""
+
+    expected: dict[Holds, str]
+    perturbations: tuple[Perturbation, ...]
 
 
-PERTURBATIONS: tuple[Perturbation, ...] = (
-    _row("name", "sites are named like a brand that their texts do not say"),
-    _row("trust", "sites are verified or not, and proved by another source"),
-    _row("tier", "sites are said to pay for a tier"),
-    _row("traffic", "sites are said to have millions of visitors"),
-    _row("labels", "sites are of another size, and independent or of a chain"),
-    _row("commission", "sites declare another commission that is not 0%"),
-    _row(
-        "zero_commission",
-        "sites declare 0%, or no longer: it orders only what is shown as equal",
-        "shown_identical",
-    ),
-    _row("registration_order", "sites registered, and were indexed, in another order"),
-    _row(
-        "identity",
-        "the same sites have another host, domain, id, key and date of registration",
-        "scores_identical",
-    ),
-    _row("key_order", "documents are written with their members in another order"),
-    _row(
-        "irrelevant_site",
-        "a site joins that says nothing of what is asked for",
-        "order_of_others",
-    ),
-    _row("nearer", "sites move to where the user is", "not_lower"),
-    _row("fresher", "sites changed half as long ago", "not_lower"),
-    _row("working", "more probes found the site working, in less time", "not_lower"),
-    _row("declared", "actions say more about what they do", "not_lower"),
-    _row("farther", "sites move to the other side of the Earth", "not_higher"),
-    _row("older", "sites changed twice as long ago", "not_higher"),
-    _row("failing", "fewer probes found the site working, in more time", "not_higher"),
+_TABLE = msgspec.toml.decode(
+    files(__package__).joinpath("perturbations.toml").read_bytes(), type=_Table
 )
+HOLDS: Mapping[Holds, str] = _TABLE.expected
+PERTURBATIONS = _TABLE.perturbations
 LEFT_OUT = "without_"
 """Begins the name of a count of pairs of eligible sites that change places without a factor."""
 
