@@ -170,7 +170,8 @@ class Worker:
             try:
                 leased = await self._lease(queue, slots, free)
             except (DatabaseError, OSError) as error:
-                await _wait_for_database(error)
+                logger.warning("database_away", kind=type(error).__name__)
+                await asyncio.sleep(DATABASE_PAUSE_S)
             if leased < free:
                 await asyncio.sleep(queue.pause_s)
 
@@ -201,7 +202,7 @@ class Worker:
         return len(leased)
 
     async def _run(self, queue: Queue, item: Any) -> None:
-        of = _kind_of(item)
+        of = item.kind if isinstance(item, Task) else "registration"
         metrics.labelled(metrics.LEASES, of).inc()
         end, began_s = "given_back", time.monotonic()
         with metrics.labelled(metrics.UNDER_WAY, of).track_inprogress():
@@ -242,17 +243,8 @@ class Worker:
             logger.info("leases_given_back", leases=returned)
 
 
-def _kind_of(row: Any) -> str:
-    return row.kind if isinstance(row, Task) else "registration"
-
-
 async def _ended(some: Collection[asyncio.Task[Any]], timeout_s: float) -> None:
     """Wait for tasks within the time; what they raised is lost."""
     with suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
             await asyncio.shield(asyncio.gather(*some, return_exceptions=True))
-
-
-async def _wait_for_database(error: Exception) -> None:
-    logger.warning("database_away", kind=type(error).__name__)
-    await asyncio.sleep(DATABASE_PAUSE_S)

@@ -209,7 +209,8 @@ class Visit:
         # A host that is down or asks us to leave is not asked ten more times.
         gone = refused.code in (refusals.UNREACHABLE | refusals.LATER.keys())
         if gone or status in _TURNED_AWAY:
-            self.turned_away = self.turned_away or self._is_here(url)
+            is_here = urlsplit(url).hostname == self._host.name
+            self.turned_away = self.turned_away or is_here
         refused = _soft_404(refused)
         absent = refused.code == refusals.NOT_FOUND.code or status in (404, 410)
         if absent:
@@ -225,9 +226,6 @@ class Visit:
             )
         if found_by == "declared" or not absent:
             self.fail(url, found_by, refused)
-
-    def _is_here(self, url: str) -> bool:
-        return urlsplit(url).hostname == self._host.name
 
 
 def _emit_answer(

@@ -85,7 +85,7 @@ def _verify_control(
     except RegistryError as refused:
         if refused.code != KEY_NOT_PUBLISHED.code or not evidence.unread:
             raise
-        if _may_pass(evidence):
+        if any(source.may_pass for source in evidence.unread):
             _try_again(registration, _requested_pauses(evidence))
         raise type(refused)(KEY_NOT_PUBLISHED, _why_unread(evidence)) from refused
 
@@ -140,10 +140,6 @@ async def _reject(
         status="rejected",
         code=problem.code,
     )
-
-
-def _may_pass(evidence: ControlEvidence) -> bool:
-    return any(source.may_pass for source in evidence.unread)
 
 
 def _is_passing(discovery: Discovery) -> bool:

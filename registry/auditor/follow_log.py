@@ -210,15 +210,12 @@ class Follower:
         Nor is a checkpoint forgotten before the walk has reached it.
         """
         self._saved_at_s = time.monotonic()
-        if self._keep and not self._findings and not self._is_waiting:
+        waiting = self._conduct.erasures or self._conduct.selections
+        if self._keep and not self._findings and not waiting:
             seen = self._seen
             head = seen if seen and walk.size < seen.size else walk.head
             conduct, key = self._conduct.state, self._trust.log_key
             save_state(self._keep, state_of(key, head, walk.edge, conduct))
-
-    @property
-    def _is_waiting(self) -> bool:
-        return bool(self._conduct.erasures or self._conduct.selections)
 
     def _note(self, finding: Finding) -> None:
         if finding not in self._findings:

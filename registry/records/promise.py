@@ -85,7 +85,7 @@ def verify_promise(promise: Promise, leaf: bytes, public: bytes) -> Promise:
 def format_promise(promise: Promise) -> dict[str, str]:
     """Format a promise as answers carry it: RFC 3339 UTC with milliseconds, hex, base64url."""
     return {
-        "time": _format_time(promise.promised_at),
+        "time": format_millisecond(promise.promised_at),
         "keyId": promise.key_id,
         "signature": base64url.encode(promise.signature),
     }
@@ -111,7 +111,7 @@ def _string(members: Mapping[str, object], name: str) -> str:
     return value
 
 
-def _format_time(at: datetime) -> str:
+def format_millisecond(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -120,7 +120,7 @@ def _parse_time(text: str) -> int:
         at = datetime.fromisoformat(text)
     except ValueError as exc:
         raise Refused(PROMISE_MALFORMED, pointer="/time") from exc
-    if at.utcoffset() != timedelta() or _format_time(at) != text:
+    if at.utcoffset() != timedelta() or format_millisecond(at) != text:
         raise Refused(PROMISE_MALFORMED, "not UTC with milliseconds", pointer="/time")
     return (at - _EPOCH) // _MILLISECOND
 

@@ -34,16 +34,15 @@ class Readiness:
             raise Unavailable(NOT_READY, retry_after_s=RETRY_AFTER_S)
         silences = {"indexer": self._searcher.follower.builder_silence_s()}
         if self._crawls:
-            silences["crawler"] = await self._crawler_silence_s()
+            async with self._engine.connect() as connection:
+                silences["crawler"] = await heartbeats.silence_s(
+                    connection, heartbeats.CRAWLER
+                )
         if causes := tuple(_silent_parts(silences)):
             detail = "; ".join(f"{cause.pointer}: {cause.detail}" for cause in causes)
             raise Unavailable(
                 PART_SILENT, detail, retry_after_s=RETRY_AFTER_S, causes=causes
             )
-
-    async def _crawler_silence_s(self) -> float | None:
-        async with self._engine.connect() as connection:
-            return await heartbeats.silence_s(connection, heartbeats.CRAWLER)
 
 
 def _silent_parts(silences: dict[str, float | None]) -> Iterator[Problem]:

@@ -180,8 +180,8 @@ RECURRING_FILES = frozenset(
 )
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
-    "crawler": 7_483,
-    "registry": 79_269,
+    "crawler": 7_469,
+    "registry": 79_246,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))

@@ -76,7 +76,8 @@ def parse_compact(token: bytes, *, typ: str = REGISTRATION_TYP) -> CompactJws:
     header = parse_object(header_bytes, "protected header")
     _verify_header_members(header)
     # 4. typ, alg, kid
-    _verify_typ(header["typ"], typ)
+    if header["typ"] != typ:
+        raise Refused(TYP_WRONG, f"typ must be {typ!r}.", pointer="/protected/typ")
     alg = _parse_alg(header["alg"])
     kid = _parse_kid(header["kid"])
     # 5. payload without duplicates
@@ -147,11 +148,6 @@ def _verify_header_members(header: Mapping[str, JsonValue]) -> None:
     for name in sorted(_HEADER_MEMBERS - header.keys()):
         detail = f"The protected header lacks {name!r}."
         raise Refused(HEADER_MEMBERS, detail, pointer=f"/protected/{name}")
-
-
-def _verify_typ(value: JsonValue, typ: str) -> None:
-    if value != typ:
-        raise Refused(TYP_WRONG, f"typ must be {typ!r}.", pointer="/protected/typ")
 
 
 def _parse_alg(value: JsonValue) -> Algorithm:

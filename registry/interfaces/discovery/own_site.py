@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
@@ -50,16 +49,9 @@ class OwnAction:
         return read_parameters(holder, "inputSchema")
 
 
-def _schema_of_search() -> JsonObject:
-    schema: dict[str, Any] = msgspec.json.schema(SearchQuery)
-    definition: JsonObject = schema["$defs"][SearchQuery.__name__]
-    return definition
-
-
+_SEARCH = msgspec.json.schema(SearchQuery)["$defs"][SearchQuery.__name__]
 _ROWS = json.loads(files(__package__).joinpath("own_actions.json").read_text())
-OWN_ACTIONS = tuple(
-    OwnAction(**{"schema": _schema_of_search(), **row}) for row in _ROWS
-)
+OWN_ACTIONS = tuple(OwnAction(**{"schema": _SEARCH, **row}) for row in _ROWS)
 
 
 def own_site(origin: str) -> Site:

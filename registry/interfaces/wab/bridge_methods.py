@@ -29,6 +29,7 @@ from registry.interfaces.wab.sealed_session import (
     Session,
     seal_session,
 )
+from registry.records.promise import format_millisecond
 
 BRIDGE_VERSION = "1.0.0"
 EVENTS = ("actionExecuted", "permissionChanged", "sessionExpired", "error")
@@ -99,7 +100,11 @@ async def _ping(exchange: Exchange) -> Json:
 
 
 def heartbeat(now: datetime) -> Json:
-    return {"status": "ok", "timestamp": _instant(now), "version": BRIDGE_VERSION}
+    return {
+        "status": "ok",
+        "timestamp": format_millisecond(now),
+        "version": BRIDGE_VERSION,
+    }
 
 
 async def _read_content(exchange: Exchange) -> Any:
@@ -143,7 +148,7 @@ async def _authenticate(exchange: Exchange) -> Json:
     return {
         "sessionToken": exchange.token,
         "token": exchange.token,  # as WAB's own clients look for it
-        "expiresAt": _instant(session.expires_at),
+        "expiresAt": format_millisecond(session.expires_at),
         "permissions": _permissions(session.permissions),
         "signingSecret": secret.decode().rstrip("="),
     }
@@ -161,10 +166,6 @@ def _wanted(names: tuple[str, ...] | None) -> frozenset[str]:
 
 def _permissions(granted: frozenset[str]) -> dict[str, bool]:
     return {name: name in granted for name in PERMISSIONS}
-
-
-def _instant(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 async def _execute(exchange: Exchange) -> Any:

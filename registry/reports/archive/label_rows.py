@@ -102,12 +102,7 @@ def _read_rows(duck: "Duck") -> Iterator[tuple[int, LabelStatement]]:
 def _read(values: Sequence[Any]) -> tuple[int, LabelStatement]:
     try:
         row = msgspec.convert(values, _Row)
-        label = Label(
-            size=row.size,
-            independence=row.independence,
-            chain=row.chain,
-            commission_percent=row.commission_percent,
-        )
+        label = msgspec.convert(row, Label, from_attributes=True)
     except (msgspec.ValidationError, ValueError) as error:
         raise Refused(ARCHIVE_DAMAGED, f"a label that is none: {error}") from error
     statement = LabelStatement(

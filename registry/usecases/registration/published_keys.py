@@ -56,11 +56,8 @@ class PublishedKeys:
             return True
         if any(key.kid == kid and _is_dns(key.source_url) for key in self.keys):
             return True
-        return False if self.pins is not None and self._wab_was_read else None
-
-    @property
-    def _wab_was_read(self) -> bool:
-        return any(_is_dns(source) for source in self.sources)
+        wab_was_read = any(map(_is_dns, self.sources))
+        return False if self.pins is not None and wab_was_read else None
 
 
 async def save_published_keys(

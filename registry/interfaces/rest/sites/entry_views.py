@@ -8,10 +8,10 @@ import msgspec
 
 from registry.formats.document import DocumentOrigin as DeclaredProvenance
 from registry.interfaces.rest.wire_model import WireModel, to_second
-from registry.sites.action import Action
 from registry.sites.entry import ClaimConflict, SiteEntry
 from registry.sites.place import counts_from
 from registry.sites.place_note import PlaceNote
+from registry.sites.site import Site
 from registry.sites.summary import City, SiteSummary, summary_of
 
 if TYPE_CHECKING:  # the command `lint` shows entries without a database
@@ -212,7 +212,7 @@ def view_site(
             DocumentSummary.of(document, provenance=_provenance(document))
             for document in documents
         ),
-        actions=tuple(view_action(action) for action in site.actions),
+        actions=view_actions(site),
         conflicts=tuple(view_conflict(conflict) for conflict in entry.conflicts),
         place_since=entry.place_since,
         place_move=_place_move(entry, cooling_days),
@@ -277,5 +277,5 @@ def view_conflict(conflict: ClaimConflict) -> ConflictView:
     return ConflictView(field=conflict.field, claims=tuple(claims))
 
 
-def view_action(action: Action) -> ActionView:
-    return msgspec.convert(action, ActionView, from_attributes=True)
+def view_actions(site: Site) -> tuple[ActionView, ...]:
+    return msgspec.convert(site.actions, tuple[ActionView, ...], from_attributes=True)

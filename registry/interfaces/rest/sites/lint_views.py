@@ -11,7 +11,7 @@ from registry.interfaces.rest.sites.entry_views import (
     ActionView,
     ConflictView,
     Provenance,
-    view_action,
+    view_actions,
     view_conflict,
     view_provenance,
 )
@@ -134,5 +134,5 @@ def view_claims(site: Site) -> ClaimedSite:
             is_independent=site.is_independent,
             direct_benefit=site.direct_benefit or None,
         ),
-        actions=tuple(view_action(action) for action in site.actions),
+        actions=view_actions(site),
     )
