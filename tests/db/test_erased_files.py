@@ -85,16 +85,21 @@ def contents(folder: Path, database: str) -> bytes:
     )
 
 
+def left_below(rankings: list[MadeRanking], folder: Path) -> dict[str, int]:
+    """Return how many rankings are left in each file below the folder."""
+    return {
+        str(path.relative_to(folder)): len(left(rankings, path.read_bytes()))
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
 async def where_left(rankings: list[MadeRanking], owner: Engine) -> dict[str, int]:
     """Return how many rankings are left in each file, and after a checkpoint in all."""
     async with reading(owner).connect() as connection:
         shown = await connection.execute(text("SHOW data_directory"))
     folder = Path(shown.scalar_one())
-    counts = {
-        str(path.relative_to(folder)): len(left(rankings, path.read_bytes()))
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    counts = left_below(rankings, folder)
     after = {"after a checkpoint": len(left(rankings, await files(owner)))}
     return {name: count for name, count in counts.items() if count} | after
 
