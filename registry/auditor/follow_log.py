@@ -118,7 +118,11 @@ class Follower:
         self._start = state.edge if state else TreeEdge()
         self._seen = state.head if state else None
         self._findings: list[Finding] = []
-        self._conduct = Conduct(state.conduct if state else None, report=self._report)
+        self._conduct = Conduct(
+            state.conduct if state else None,
+            origin=trust.log_key.name,
+            report=self._report,
+        )
         self._saved_at_s = time.monotonic()
 
     async def run(self) -> VerifiedLog:

@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import cast
 
 from registry.errors import ProblemType, Refused, RegistryError
-from registry.records.attestation import Rescoring
 from registry.records.canonical import JsonValue
 from registry.records.ranking_record import (
     RankingLine,
@@ -23,7 +22,6 @@ from registry.records.ranking_record import (
 from registry.records.record import parse_record
 from registry.records.record_fields import VERSION
 from registry.records.refusals import (
-    ATTESTATION_INVALID,
     ATTESTATION_UNFOUNDED,
     ERASURE_UNFOUNDED,
     OPERATOR_COUNT_BROKEN,
@@ -45,6 +43,7 @@ from registry.records.refusals import (
     SELECTION_UNFOUNDED,
     TRIALS_UNSOUND,
 )
+from registry.records.rules.auditor_statements import STATEMENTS, verify_statement
 from registry.records.rules.calendar_days import (
     day_after,
     instant_of_minute,
@@ -84,6 +83,7 @@ def raise_it(broken: RuleBroken) -> None:
 class Conduct:
     """Reads records in the order of the log. report: called with each broken rule.
 
+    origin: of the log, which auditors' statements name.
     erasures, selections: to be checked by a reader of the entries that they point
     to, and cleared.
     """
@@ -92,6 +92,7 @@ class Conduct:
         self,
         state: ConductState | None = None,
         *,
+        origin: str = "",
         report: Callable[[RuleBroken], None] = raise_it,
     ) -> None:
         self.state = state or ConductState()
@@ -99,6 +100,7 @@ class Conduct:
         self.selections: list[LoggedSelection] = []
         self._clock = ("", 0)
         self._report = report
+        self._origin = origin
         # What a new minute has to look at, so that it does not look at everything.
         self._unrevealed = [
             seed for seed in self.state.seeds.values() if not seed.is_revealed
@@ -167,8 +169,8 @@ class Conduct:
             self._read_erase(index, members)
         elif kind == "selection":
             self._read_selection(index, members)
-        elif kind == "rescore":
-            self._read_attestation(index, members)
+        elif kind in STATEMENTS:
+            self._read_statement(index, members)
         elif kind == "report":
             self._read_report(index, members)
         elif kind == "trials" and (broken := read_trials(self.state, members)):
@@ -248,15 +250,15 @@ class Conduct:
             )
             self.erasures.append(erasure)
 
-    def _read_attestation(self, index: int, members: Members) -> None:
-        last = cast("int", members["last"])
+    def _read_statement(self, index: int, members: Members) -> None:
+        last = cast("int", members.get("last", -1))
         if last >= index:
             detail = f"entry {last} is not before it"
             self._note(ATTESTATION_UNFOUNDED, detail, index)
         try:
-            Rescoring.parse(members).verify()
+            verify_statement(members, self._origin)
         except RegistryError as refused:
-            self._note(ATTESTATION_INVALID, refused.problem.detail, index)
+            self._note(refused.problem.kind, refused.problem.detail, index)
 
     def _read_report(self, index: int, members: Members) -> None:
         window = " to ".join(str(members[name]) for name in ("from", "to"))

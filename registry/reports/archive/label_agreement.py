@@ -1,6 +1,7 @@
 """Agreement of an archive's labels with those that auditors signed, and that count.
 
-The log holds each statement of an auditor whole but for the text of its source. What
+The log holds each statement of an auditor whole but for the text of its source, and
+who follows it verified each signature (`records.rules.log_rules`). What
 sites declare of themselves is for `auditor.reports.declared_agreement`.
 """
 
@@ -9,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from registry.errors import RegistryError
 from registry.records.labelling import Labelling
 from registry.records.record import format_minute, parse_record
 from registry.reports.archive.agreement import Agreement
@@ -56,13 +56,7 @@ class LabelAgreement(Agreement):
         if members["kind"] != "label" or minute > end:
             return
         site, auditor = str(members["site"]), str(members["auditor"])
-        try:
-            labelling = Labelling.parse(members)
-            labelling.verify()
-        except RegistryError as refused:
-            label = f"entry {index}, a label of site {site} by {auditor}, is not signed"
-            self.differ(f"{label} by this key: {refused}")
-            return
+        labelling = Labelling.parse(members)
         statement = Statement(index=index, minute=minute, labelling=labelling)
         key = parse_site_id(site), auditor
         if minute == end:  # whether before or behind the instant the log does not tell

@@ -1,12 +1,12 @@
 import json
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
 import msgspec
 import pytest
 
 from registry.records.canonical import digest_of
-from registry.records.record import moderation_record, rescore_record
+from registry.records.record import label_record, moderation_record, rescore_record
 from registry.records.rules.conduct_state import ConductState, RuleBroken
 from registry.records.rules.log_rules import Conduct
 from registry.records.rules.seen_records import REMEMBERED_MIN
@@ -14,6 +14,7 @@ from registry.records.rules.trial_rules import read_trials
 from registry.sites.identifier import format_site_id
 from tests.unit.records.history import DAY, NOON, History
 from tests.unit.records.test_attestation import PRIVATE, RESCORING
+from tests.unit.records.test_labelling import LABELLING
 
 TOMORROW = DAY + timedelta(days=1)
 
@@ -383,6 +384,42 @@ def test_an_attestation_that_nobody_signed_is_found():
     rescoring = msgspec.structs.replace(RESCORING.signed(PRIVATE), **changes)
     attested = history.log(rescore_record(**history.head, rescoring=rescoring))
     assert findings_in(history) == [("attestation_invalid", attested)]
+
+
+def test_a_label_that_nobody_signed_is_found():
+    history = History().begin()
+    labelling = msgspec.structs.replace(LABELLING, sig="A" * 86)
+    labelled = history.log(label_record(**history.head, labelling=labelling))
+    assert findings_in(history) == [("label_invalid", labelled)]
+
+
+@pytest.mark.parametrize(
+    ("audience", "day", "is_sound"),
+    [
+        ("log.example", NOON, True),
+        ("other.example", NOON, False),
+        (None, NOON, True),
+        (None, datetime(2026, 12, 1, tzinfo=UTC), False),
+    ],
+    ids=["for this log", "for another", "of before there was aud", "left out since"],
+)
+def test_auditors_statements_are_for_the_log_that_has_them(audience, day, is_sound):
+    history = History(now=day).begin()
+    history.rank()
+    ends = {"first_index": 0, "last_index": 3, "checked_count": 1}
+    rescoring = msgspec.structs.replace(RESCORING, audience=audience, **ends)
+    labelling = msgspec.structs.replace(LABELLING, audience=audience)
+    entries = [
+        history.log(record(**history.head, **{name: own.signed(PRIVATE)}))
+        for record, name, own in (
+            (rescore_record, "rescoring", rescoring),
+            (label_record, "labelling", labelling),
+        )
+    ]
+    codes = ("attestation_invalid", "label_invalid")
+    broken = list(zip(codes, entries, strict=True))
+    findings = read(history, origin="log.example")[1]
+    assert findings == ([] if is_sound else broken)
 
 
 def test_what_is_erased_was_there():

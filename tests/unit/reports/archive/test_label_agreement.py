@@ -4,12 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 
-import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.records.labelling import digest_source
-from registry.records.record import label_record
 from registry.reports.archive.agreement import MAX_SENTENCES
 from registry.reports.archive.label_agreement import LabelAgreement
 from registry.reports.window.observation import SiteDisclosure
@@ -213,26 +211,6 @@ def test_another_source_is_told(town, labels):
     differences = compared(town, labels, source="hearsay").differences
     assert len(differences) == 3
     assert all("in: source (sha256:" in item for item in differences)
-
-
-def test_a_forged_signature_is_told_and_gives_no_label(town, labels):
-    text = labelling(OTHER, MICRO)
-    forged = msgspec.structs.replace(text, sig="A" * 86)
-    town.log(label_record(**town.head, labelling=forged))
-    [says] = compared(town, labels).differences
-    assert f"entry {len(town.bodies) - 1}, a label of site" in says
-    assert "is not signed by this key" in says
-    labels[OTHER].append(statement(text, town.now))
-    differences = compared(town, labels).differences
-    assert any("no statement of it in the log" in item for item in differences)
-
-
-def test_a_statement_signed_by_another_key_is_forged(town, labels):
-    text = labelling(OTHER, MICRO)
-    forged = text.signed(STRANGER.private)
-    town.log(label_record(**town.head, labelling=forged))
-    [says] = compared(town, labels).differences
-    assert "is not signed by this key" in says
 
 
 def test_an_auditor_who_was_not_named_is_told(town, labels):
