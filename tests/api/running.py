@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from crawler.__main__ import make_context
 from crawler.worker import Worker
 from registry import keyring
-from registry.cli.service.supervise import parts_of_service
+from registry.cli.service.supervise import ALLOCATOR, parts_of_service
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Role, open_engine
 from registry.demo.town.member import CAST
@@ -212,7 +212,7 @@ def web_process(
     """granian, as `fair-registry serve` starts it; its words go to `log`."""
     parts = parts_of_service(settings.host, settings.port, 1)
     part = next(part for part in parts if part.name == "web")
-    environment = {**os.environ, **as_environment(settings)}
+    environment = {**ALLOCATOR, **os.environ, **as_environment(settings)}
     with (settings.data / log).open("wb") as written:
         process = subprocess.Popen(
             [sys.executable, *part.arguments],

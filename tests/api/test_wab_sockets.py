@@ -19,6 +19,9 @@ from tests.api.websocket import (
 )
 from tests.waiting import awaited
 
+PING = 9
+HELD_BYTES = 60 << 20
+
 
 def success(reply: dict[str, Any]) -> Any:
     assert reply["type"] == "success", reply
@@ -253,24 +256,47 @@ def test_categories_that_are_none_have_no_actions(
     assert success(listed) == []
 
 
-def test_an_unfinished_message_is_held_and_goes_with_its_connection(
-    registry: RunningRegistry,
-) -> None:
-    """The server keeps it, up to 64 MiB, where we can't see it: `socket_memory` is why."""
+def web_bytes(registry: RunningRegistry) -> int:
+    """The memory that the web process shares with no other."""
     worker = max(
         psutil.Process(registry.web_pid).children(recursive=True),
         key=lambda process: process.memory_info().rss,
     )
+    memory = worker.memory_info()
+    return int(memory.rss - memory.shared)
 
-    def own() -> int:
-        memory = worker.memory_info()
-        return int(memory.rss - memory.shared)
 
+def test_an_unfinished_message_is_held_and_goes_with_its_connection(
+    registry: RunningRegistry,
+) -> None:
+    """The server keeps it, up to 64 MiB, where we can't see it: `socket_memory` is why."""
     part, size = 12 << 20, 48 << 20  # a frame has 16 MiB at most
-    before = own()
+    before = web_bytes(registry)
     with connected(registry.origin) as connection:
         for opcode in (TEXT, 0, 0, 0):
             connection.send(b"a" * part, opcode, last=False)
-        awaited("the message to be held", lambda: own() - before > size // 2)
-    awaited("its memory to be given back", lambda: own() - before < size // 2)
+        awaited(
+            "the message to be held", lambda: web_bytes(registry) - before > size // 2
+        )
+    awaited(
+        "its memory to be given back", lambda: web_bytes(registry) - before < size // 2
+    )
     assert registry.http.get("/health/live").status_code == 200
+
+
+def test_memory_of_pongs_that_nobody_reads_is_given_back(
+    registry: RunningRegistry,
+) -> None:
+    """The server holds each; kept by its allocator, memory would be short for good."""
+    pings = frame(b"p" * 125, PING) * 8_000
+    before = web_bytes(registry)
+    with contextlib.ExitStack() as stack:
+        for _ in range(4):
+            connection = stack.enter_context(connected(registry.origin))
+            for _ in range(30):
+                connection.socket.sendall(pings)
+        awaited("pongs to be held", lambda: web_bytes(registry) - before > HELD_BYTES)
+    awaited(
+        "memory to be given back",
+        lambda: web_bytes(registry) - before < HELD_BYTES // 4,
+    )

@@ -27,6 +27,9 @@ START_S = 120.0
 """Silence before the first heartbeat, or of all processes of a part: imports on a machine
 that is full."""
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+# granian's jemalloc keeps what a flood took until somebody asks: the bridge would see its
+# memory short, and refuse everybody, until the next start (ADR 0296).
+ALLOCATOR = {"_RJEM_MALLOC_CONF": "background_thread:true,dirty_decay_ms:1000"}
 STANDARD_ERROR = 2  # what parts say is news; the result of a command is its own output
 CONNECTIONS = 16_384
 """Connections a web process holds at once: to granian each counts, one that is idle too."""
@@ -91,7 +94,7 @@ class Supervisor:
                 sys.executable,
                 *part.arguments,
                 stdout=STANDARD_ERROR,
-                env={**self._environment, HEARTBEATS: str(pipe)},
+                env={**ALLOCATOR, **self._environment, HEARTBEATS: str(pipe)},
                 preexec_fn=end_with_parent if sys.platform == "linux" else None,
                 start_new_session=True,
             )

@@ -78,6 +78,7 @@ class SocketMemory:
 
 HEARTBEAT_S = 30.0
 SEND_TIMEOUT_S = 20.0
+CLOSE_TIMEOUT_S = 2.0
 IDLE_S = 600.0
 MOST_REFUSED = 20
 """Commands beyond the limit, one after the other, until the connection is closed."""
@@ -248,7 +249,11 @@ async def _end_when_short(memory: SocketMemory) -> None:
 async def _run(
     conversation: Conversation, socket: Socket, memory: SocketMemory
 ) -> None:
-    """Run it with its heartbeat, as long as there is memory; what ends one ends all."""
+    """Run it with its heartbeat, as long as there is memory; what ends one ends all.
+
+    Nothing is read while it closes: of who pings and never reads, the server keeps each
+    pong.
+    """
     tasks = [
         asyncio.create_task(conversation.run()),
         asyncio.create_task(conversation.beat()),
@@ -259,10 +264,15 @@ async def _run(
         for task in done:
             task.result()
     except Closed as closed:
+        await _cancel(tasks)
         with suppress(Exception):
-            async with asyncio.timeout(SEND_TIMEOUT_S):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 await socket.close(code=closed.code, reason=closed.reason)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _cancel(tasks)
+
+
+async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
