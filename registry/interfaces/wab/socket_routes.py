@@ -249,11 +249,7 @@ async def _end_when_short(memory: SocketMemory) -> None:
 async def _run(
     conversation: Conversation, socket: Socket, memory: SocketMemory
 ) -> None:
-    """Run it with its heartbeat, as long as there is memory; what ends one ends all.
-
-    Nothing is read while it closes: of who pings and never reads, the server keeps each
-    pong.
-    """
+    """Run it with its heartbeat, as long as there is memory; what ends one ends all."""
     tasks = [
         asyncio.create_task(conversation.run()),
         asyncio.create_task(conversation.beat()),
@@ -264,7 +260,7 @@ async def _run(
         for task in done:
             task.result()
     except Closed as closed:
-        await _cancel(tasks)
+        await _cancel(tasks)  # what came would be held: each pong that is not read
         with suppress(Exception):
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 await socket.close(code=closed.code, reason=closed.reason)

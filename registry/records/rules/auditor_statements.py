@@ -7,10 +7,8 @@ from registry.records.auditor_signature import AuditorStatement
 from registry.records.canonical import JsonValue
 from registry.records.labelling import Labelling
 
-STATEMENTS: Mapping[str, type[AuditorStatement]] = {
-    "rescore": Rescoring,
-    "label": Labelling,
-}
+STATEMENTS: Mapping[str, type[AuditorStatement]]
+STATEMENTS = {"rescore": Rescoring, "label": Labelling}
 AUDIENCE_SINCE = "2026-12-01"  # a record of this day or later names its log (ADR 0295)
 
 
