@@ -101,3 +101,18 @@ async def test_what_ends_the_block_ends_the_works(tmp_path: Path) -> None:
         await fail()
     with pytest.raises(ProcessLookupError):
         os.kill(pids_of(tmp_path)[0], 0)
+
+
+@pytest.mark.parametrize("own", [None, "narenas:4"])
+async def test_parts_give_memory_back_unless_the_environment_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str | None
+) -> None:
+    """Without it a flood of pings closes the bridge for good (ADR 0296)."""
+    name, file = "_RJEM_MALLOC_CONF", tmp_path / "environment"
+    monkeypatch.delenv(name, raising=False)
+    if own:
+        monkeypatch.setenv(name, own)
+    script = f"import os; open({str(file)!r}, 'w').write(os.environ[{name!r}] + ';')"
+    async with supervised(Part("writing", ["-c", script])):
+        await until("it has written", lambda: file.exists() and ";" in file.read_text())
+    assert file.read_text().startswith(own or "background_thread:true")
