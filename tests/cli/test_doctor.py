@@ -74,7 +74,7 @@ def test_port_that_another_program_holds_is_told(settings: Settings) -> None:
         other.bind((settings.host, settings.port))
         finding = by_area([*examine_machine(settings)])["port"]
     assert finding.state == "act"
-    assert "no registry" in finding.detail
+    assert "not answer as a registry" in finding.detail
 
 
 @pytest.mark.parametrize(

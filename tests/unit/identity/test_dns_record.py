@@ -134,7 +134,7 @@ IDENTITY = base64.b64encode(b"\x01" + bytes(31)).decode()
         ("v=wab1; path=//evil.example.net\\", "path"),
         ("v=wab1; path=/; pk=", "ed25519:"),
         (f"v=wab1; path=/; pk={PK}", "ed25519:"),
-        ("v=wab1; path=/; pk=ed25519:AAAA", "not spelled"),
+        ("v=wab1; path=/; pk=ed25519:AAAA", "not encoded"),
         ("v=wab1; path=/; pk=ed25519:*", "outside"),
         (f"v=wab1; path=/; pk=ed25519:{IDENTITY}", "anybody can sign"),
         ("v=wab1; path=/; fingerprint=sha256:ab", "fingerprint"),
