@@ -69,11 +69,16 @@ async def files(owner: Engine, *, written_out: bool = True) -> bytes:
     async with reading(owner).connect() as connection:
         if written_out:
             await connection.execute(text("CHECKPOINT"))
-        shown = await connection.execute(text("SHOW data_directory"))
         oid = await connection.execute(
             text("SELECT oid FROM pg_database WHERE datname = current_database()")
         )
-        return contents(Path(shown.scalar_one()), str(oid.scalar_one()))
+    return contents(await data_folder(owner), str(oid.scalar_one()))
+
+
+async def data_folder(owner: Engine) -> Path:
+    async with reading(owner).connect() as connection:
+        shown = await connection.execute(text("SHOW data_directory"))
+    return Path(shown.scalar_one())
 
 
 def contents(folder: Path, database: str) -> bytes:
@@ -96,10 +101,7 @@ def left_below(rankings: list[MadeRanking], folder: Path) -> dict[str, int]:
 
 async def where_left(rankings: list[MadeRanking], owner: Engine) -> dict[str, int]:
     """Return how many rankings are left in each file, and after a checkpoint in all."""
-    async with reading(owner).connect() as connection:
-        shown = await connection.execute(text("SHOW data_directory"))
-    folder = Path(shown.scalar_one())
-    counts = left_below(rankings, folder)
+    counts = left_below(rankings, await data_folder(owner))
     after = {"after a checkpoint": len(left(rankings, await files(owner)))}
     return {name: count for name, count in counts.items() if count} | after
 

@@ -119,10 +119,12 @@ async def vacuum(connection: Connection, part: str) -> bool:
     """
     await connection.execute(text("SET statement_timeout = 0"))
     query = text("SELECT CAST(to_regclass(:part) AS text)")
-    if name := (await connection.execute(query, {"part": part})).scalar_one():
-        await connection.execute(text(f"VACUUM {name}"))
-    left = text("SELECT coalesce(pg_stat_get_dead_tuples(to_regclass(:part)), 0)")
-    return not (await connection.execute(left, {"part": part})).scalar_one()
+    name = (await connection.execute(query, {"part": part})).scalar_one()
+    if name is None:
+        return True  # dropped meanwhile
+    await connection.execute(text(f"VACUUM {name}"))
+    dead = text("SELECT pg_stat_get_dead_tuples(to_regclass(:part))")
+    return not (await connection.execute(dead, {"part": part})).scalar_one()
 
 
 async def write_out(connection: Connection) -> bool:
@@ -146,8 +148,8 @@ async def overwrite(
     """Fill the free space of a page; return whether that is done.
 
     It is not while a transaction still sees what was erased, or where no row is left that
-    could be written there. connection: its transaction is to be rolled back. is_vacuumed:
-    no dead row is left, so that what has no room meets zeros of another page's filling.
+    could be written there. connection: its transaction is to be rolled back.
+    is_vacuumed: no dead row is left; room that is short has zeros of other pages' filling.
     """
     table = _TABLES[page.table]
     row = await _look(connection, table, page)
@@ -203,7 +205,7 @@ class _Filling:
             written = await self._write(count)
             overheads.append(written.bytes - count)
             free -= _aligned(written.bytes) + _POINTER if self._is_here(written) else 0
-        least, begun = _aligned(overheads[0]), False
+        least, is_exact = _aligned(overheads[0]), True
         rest = free + 2 * _ALIGN
         while rest >= least + _POINTER:
             size = _CHUNK if rest > _CHUNK + least + _ALIGN else min(rest, _CHUNK)
@@ -211,10 +213,10 @@ class _Filling:
                 size = rest - least - _ALIGN
             if self._is_here(await self._write(_count(size, overheads))):
                 taken = _aligned(size) + _POINTER
-                free, rest, begun = free - taken, rest - taken, is_vacuumed
+                free, rest, is_exact = free - taken, rest - taken, not is_vacuumed
             else:
                 rest = size - _ALIGN
-                if not begun and rest < min(free, _CHUNK) - _SLACK:
+                if is_exact and rest < min(free, _CHUNK) - _SLACK:
                     return False
         return True
 
