@@ -1,14 +1,11 @@
 """What all tests share: one real PostgreSQL a worker, migrated once, copied per module."""
 
-import os
-
-# Workers share the cores: more threads of BLAS would spin beside each other.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import asyncio
 import itertools
+import os
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +23,8 @@ if TYPE_CHECKING:
     from tests.api.running import RunningRegistry
 
 TEMPLATE = "template_migrated"
+REGISTRY_MODULES = pytest.StashKey[set[Path]]()
+REGISTRY_IS_NEXT = pytest.StashKey[bool]()
 _numbers = itertools.count()
 
 settings.register_profile("dev", max_examples=10, deadline=None)
@@ -64,6 +63,7 @@ def pytest_collection_modifyitems(
     another's: cheap tests are what evens out. One half of the workers has the tests of a
     running registry, so that no more than these start one, the other half the slow ones.
     """
+    config.stash[REGISTRY_MODULES] = {row.path for row in items if _needs_registry(row)}
     workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
     modules: dict[Path, list[pytest.Item]] = {}
     for item in items:
@@ -91,6 +91,13 @@ def _needs_registry(item: pytest.Item) -> bool:
 
 def _is_slow(item: pytest.Item) -> bool:
     return item.get_closest_marker("slow") is not None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    stash = item.config.stash
+    is_next = nextitem is not None and nextitem.path in stash[REGISTRY_MODULES]
+    stash[REGISTRY_IS_NEXT] = is_next
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -146,15 +153,52 @@ async def engines(database: URL) -> AsyncIterator[dict[Role, Engine]]:
         await engine.dispose()
 
 
-@pytest.fixture(scope="session")
-def registry(
-    postgres: EmbeddedPostgres, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator["RunningRegistry"]:
-    """The whole registry, running, with a small town; settled in some four seconds."""
-    from tests.api.running import run_registry  # noqa: PLC0415 — units don't pay for it
+class RegistryOfWorker:
+    """The registry that runs in this worker, or none."""
 
-    with run_registry(postgres, tmp_path_factory.mktemp("registry")) as running:
-        yield running
+    def __init__(
+        self, postgres: EmbeddedPostgres, folders: pytest.TempPathFactory
+    ) -> None:
+        self._postgres = postgres
+        self._folders = folders
+        self._stack = ExitStack()
+        self._running: RunningRegistry | None = None
+
+    def started(self) -> "RunningRegistry":
+        from tests.api.running import run_registry  # noqa: PLC0415 — units don't pay for it
+
+        if self._running is None:
+            data = self._folders.mktemp("registry")
+            run = run_registry(self._postgres, data)
+            self._running = self._stack.enter_context(run)
+        return self._running
+
+    def close(self) -> None:
+        self._stack.close()
+        self._running = None
+
+
+@pytest.fixture(scope="session")
+def registry_of_worker(
+    postgres: EmbeddedPostgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RegistryOfWorker]:
+    result = RegistryOfWorker(postgres, tmp_path_factory)
+    yield result
+    result.close()
+
+
+@pytest.fixture(scope="module")
+def registry(
+    registry_of_worker: RegistryOfWorker, request: pytest.FixtureRequest
+) -> Iterator["RunningRegistry"]:
+    """The whole registry, running, with a small town; settled in some four seconds.
+
+    It is shared by modules that follow each other. Then it is stopped: with nothing to
+    do it takes a twelfth of a core.
+    """
+    yield registry_of_worker.started()
+    if not request.config.stash[REGISTRY_IS_NEXT]:
+        registry_of_worker.close()
 
 
 @pytest.fixture(scope="session")

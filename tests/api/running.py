@@ -292,10 +292,11 @@ def _eligible(registry: RunningRegistry) -> int:
 @contextlib.contextmanager
 def run_registry(postgres: EmbeddedPostgres, data: Path) -> Iterator[RunningRegistry]:
     """postgres: holds the migrated template."""
-    postgres.create_database("running", "template_migrated")
+    database = f"running_{data.name.replace('-', '_')}"
+    postgres.create_database(database, "template_migrated")
     settings = Settings(
         data=data,
-        database_url=postgres.url("running").render_as_string(hide_password=False),
+        database_url=postgres.url(database).render_as_string(hide_password=False),
         port=free_port(),
         metrics="127.0.0.1:0",
         allow_loopback=True,

@@ -175,16 +175,27 @@ def test_gains_are_graded_and_discounted_by_their_place() -> None:
     assert ndcg([], grades) == 0
 
 
-def some_queries(public: Path, folder: Path, most: int = 1_000) -> Path:
-    """A copy of the set with so many of its queries, evenly drawn."""
+def part_of(public: Path, folder: Path, queries: int = 200, others: int = 8) -> Path:
+    """A copy of the set with so many of its queries, evenly drawn.
+
+    Beside the documents that those judge, it has one in so many of the others.
+    """
     copy = shutil.copytree(public, folder / public.name)
-    queries = (copy / "queries.jsonl").read_text().splitlines(keepends=True)
-    some = queries[:: -(-len(queries) // most)]
-    ids = {json.loads(line)["id"] for line in some}
-    header, *rows = (copy / "qrels.tsv").read_text().splitlines(keepends=True)
-    judged = [row for row in rows if row.partition("\t")[0] in ids]
-    (copy / "queries.jsonl").write_text("".join(some))
+    rows = (copy / "queries.jsonl").read_text().splitlines(keepends=True)
+    chosen = rows[:: -(-len(rows) // queries)]
+    ids = {json.loads(line)["id"] for line in chosen}
+    header, *grades = (copy / "qrels.tsv").read_text().splitlines(keepends=True)
+    judged = [row for row in grades if row.partition("\t")[0] in ids]
+    right = {row.split("\t")[1] for row in judged}
+    documents = (copy / "docs.jsonl").read_text().splitlines(keepends=True)
+    left = [
+        line
+        for number, line in enumerate(documents)
+        if number % others == 0 or json.loads(line)["id"] in right
+    ]
+    (copy / "queries.jsonl").write_text("".join(chosen))
     (copy / "qrels.tsv").write_text("".join([header, *judged]))
+    (copy / "docs.jsonl").write_text("".join(left))
     return copy
 
 
@@ -193,15 +204,16 @@ def some_queries(public: Path, folder: Path, most: int = 1_000) -> Path:
 def test_the_public_sets_are_found_as_well_as_the_policy_promises(
     tmp_path: Path,
 ) -> None:
-    folders = [some_queries(folder, tmp_path) for folder in sorted(SHARED.iterdir())]
+    """Of a part: floors lie as far below its figures as those of the whole sets would."""
+    folders = [part_of(folder, tmp_path) for folder in sorted(SHARED.iterdir())]
     result = CliRunner().invoke(relevance, [*map(str, folders), "--json"])
     output = json.loads(result.stdout)
     floors = {
-        "metatool": 0.65,
-        "metatool-multi": 0.68,
-        "stabletb-api": 0.69,
-        "stabletb-site": 0.81,
+        "metatool": 0.68,
+        "metatool-multi": 0.81,
+        "stabletb-api": 0.79,
+        "stabletb-site": 0.865,
     }
-    assert output["ndcg_at_10"] >= 0.72
+    assert output["ndcg_at_10"] >= 0.80
     for item in output["sets"]:
         assert item["ndcg_at_10"] >= floors[item["set"]]
