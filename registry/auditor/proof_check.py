@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TypeVar
 
 from registry.auditor.source import LogSource
+from registry.tlog import refusals
 from registry.tlog.checkpoint import Checkpoint
 from registry.tlog.edge import ReadRun
 from registry.tlog.follow import parse_part
@@ -15,13 +16,7 @@ from registry.tlog.proof import (
     read_from_tiles,
     tiles_for,
 )
-from registry.tlog.refusals import (
-    LOG_ENTRY_FORGED,
-    LOG_MISSING,
-    LOG_TILE_FORGED,
-    LogInvalid,
-    ProofInvalid,
-)
+from registry.tlog.refusals import LogInvalid, ProofInvalid
 from registry.tlog.tiles import TILE_WIDTH, Bundle, HashRun, Tile, format_tile_path
 
 K = TypeVar("K")
@@ -100,7 +95,9 @@ class ProvenEntries:
         tile = Tile(level=0, index=number, width=width)
         if b"".join(leaves) != await self._tile(tile):
             detail = "an entry does not hash to its leaf"
-            raise LogInvalid(LOG_ENTRY_FORGED, detail, path=format_tile_path(bundle))
+            raise LogInvalid(
+                refusals.LOG_ENTRY_FORGED, detail, path=format_tile_path(bundle)
+            )
         await self._verify(first, leaves[0], format_tile_path(tile))
         return entries
 
@@ -111,7 +108,7 @@ class ProvenEntries:
             verify_inclusion(leaf, proof, index=index, size=size, root=root)
         except ProofInvalid as invalid:
             raise LogInvalid(
-                LOG_TILE_FORGED, invalid.problem.detail, path=path
+                refusals.LOG_TILE_FORGED, invalid.problem.detail, path=path
             ) from invalid
 
     async def _read(self, part: Tile | Bundle) -> tuple[bytes, ...]:
@@ -120,7 +117,7 @@ class ProvenEntries:
             data = await self._source.fetch(format_tile_path(candidate))
             if data is not None:
                 return parse_part(candidate, data)[: part.width]
-        raise LogInvalid(LOG_MISSING, "not found", path=format_tile_path(part))
+        raise LogInvalid(refusals.LOG_MISSING, "not found", path=format_tile_path(part))
 
 
 def _cache(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:

@@ -11,12 +11,8 @@ from hashlib import sha256
 from typing import Literal, cast, get_args
 
 from registry.errors import Refused
+from registry.records import refusals
 from registry.records.canonical import JsonValue
-from registry.records.refusals import (
-    RECORD_FIELD_INVALID,
-    RECORD_KIND_UNKNOWN,
-    RECORD_VERSION_UNKNOWN,
-)
 from registry.sites.identifier import is_ulid, parse_site_id
 from registry.sites.label import CHAIN, PERCENT, Independence, Size
 
@@ -68,10 +64,10 @@ def check_members(members: Members) -> Kind:
     """The record's kind. Raises: Refused with a pointer to the member at fault."""
     version = members.get("v")
     if type(version) is not int or version not in {VERSION, VERSION_2}:
-        raise Refused(RECORD_VERSION_UNKNOWN, pointer="/v")
+        raise Refused(refusals.RECORD_VERSION_UNKNOWN, pointer="/v")
     kind = _kind_of(members)
     if version not in VERSIONS.get(kind, (VERSION,)):
-        raise Refused(RECORD_VERSION_UNKNOWN, pointer="/v")
+        raise Refused(refusals.RECORD_VERSION_UNKNOWN, pointer="/v")
     required = _REQUIRED[kind] if version == VERSION else _REQUIRED_2[kind]
     for name, form in {**_HEAD, **required}.items():
         if name not in members:
@@ -96,7 +92,7 @@ def _kind_of(members: Members) -> Kind:
     for kind in _REQUIRED:
         if members.get("kind") == kind:
             return kind
-    raise Refused(RECORD_KIND_UNKNOWN, pointer="/kind")
+    raise Refused(refusals.RECORD_KIND_UNKNOWN, pointer="/kind")
 
 
 def _check_form(members: Members, name: str, form: Form) -> None:
@@ -107,7 +103,7 @@ def _check_form(members: Members, name: str, form: Form) -> None:
 
 
 def _fault(name: str, detail: str) -> Refused:
-    return Refused(RECORD_FIELD_INVALID, detail, pointer=f"/{name}")
+    return Refused(refusals.RECORD_FIELD_INVALID, detail, pointer=f"/{name}")
 
 
 def _matches(pattern: str) -> Form:

@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from registry.errors import Conflict, Refused
+from registry.tlog import refusals
 from registry.tlog.canonical_text import parse_decimal, parse_hash
 from registry.tlog.checkpoint import Checkpoint, parse_checkpoint
 from registry.tlog.merkle import EMPTY_ROOT, verify_consistency
 from registry.tlog.note import VerifierKey, parse_note, verify_note
 from registry.tlog.proof import MAX_PROOF_HASHES
-from registry.tlog.refusals import (
-    WITNESS_CONFLICT,
-    WITNESS_REQUEST_MALFORMED,
-    ProofInvalid,
-)
+from registry.tlog.refusals import ProofInvalid
 
 _OLD = "old "
 
@@ -37,7 +34,7 @@ class SizeConflict(Conflict):
     """The log's last cosigned checkpoint, of this size, is not where the proof begins."""
 
     def __init__(self, size: int, detail: str) -> None:
-        super().__init__(WITNESS_CONFLICT, detail)
+        super().__init__(refusals.WITNESS_CONFLICT, detail)
         self.size = size
 
 
@@ -45,15 +42,25 @@ def parse_add_checkpoint(body: bytes) -> AddCheckpoint:
     """Parse a request without verifying it. Raises: Refused, TooLarge."""
     head, blank, note = body.partition(b"\n\n")
     if not blank or not head.isascii():
-        raise Refused(WITNESS_REQUEST_MALFORMED, "no blank line before the checkpoint")
+        raise Refused(
+            refusals.WITNESS_REQUEST_MALFORMED, "no blank line before the checkpoint"
+        )
     first, *lines = head.decode("ascii").split("\n")
     if not first.startswith(_OLD):
-        raise Refused(WITNESS_REQUEST_MALFORMED, "the first line is old and a size")
+        raise Refused(
+            refusals.WITNESS_REQUEST_MALFORMED, "the first line is old and a size"
+        )
     if len(lines) > MAX_PROOF_HASHES:
-        raise Refused(WITNESS_REQUEST_MALFORMED, f"over {MAX_PROOF_HASHES} hashes")
+        raise Refused(
+            refusals.WITNESS_REQUEST_MALFORMED, f"over {MAX_PROOF_HASHES} hashes"
+        )
     return AddCheckpoint(
-        old_size=parse_decimal(first.removeprefix(_OLD), WITNESS_REQUEST_MALFORMED),
-        proof=tuple(parse_hash(line, WITNESS_REQUEST_MALFORMED) for line in lines),
+        old_size=parse_decimal(
+            first.removeprefix(_OLD), refusals.WITNESS_REQUEST_MALFORMED
+        ),
+        proof=tuple(
+            parse_hash(line, refusals.WITNESS_REQUEST_MALFORMED) for line in lines
+        ),
         note=note,
         origin=parse_checkpoint(parse_note(note).text).origin,
     )
@@ -70,7 +77,9 @@ def judge_checkpoint(
     """
     new = parse_checkpoint(verify_note(request.note, keys).text)
     if request.old_size > new.size:
-        raise Refused(WITNESS_REQUEST_MALFORMED, "the old size is above the new one")
+        raise Refused(
+            refusals.WITNESS_REQUEST_MALFORMED, "the old size is above the new one"
+        )
     known = cosigned or Checkpoint(origin=new.origin, size=0, root=EMPTY_ROOT)
     if request.old_size != known.size:
         raise SizeConflict(known.size, f"the last size cosigned is {known.size}")

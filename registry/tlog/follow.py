@@ -18,22 +18,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from registry.errors import Refused, RegistryError
+from registry.tlog import refusals
 from registry.tlog.checkpoint import Checkpoint, VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hashes, tree_root
 from registry.tlog.note import VerifierKey
-from registry.tlog.refusals import (
-    LOG_CHECKPOINT_INVALID,
-    LOG_ENTRY_FORGED,
-    LOG_FORKED,
-    LOG_MISSING,
-    LOG_PART_MALFORMED,
-    LOG_ROOT_WRONG,
-    LOG_SHRUNK,
-    LOG_TILE_FORGED,
-    LOG_UNWITNESSED,
-    LogInvalid,
-)
+from registry.tlog.refusals import LogInvalid
 from registry.tlog.tiles import (
     MAX_BUNDLE_BYTES,
     TILE_WIDTH,
@@ -69,16 +59,16 @@ def verify_head(
 ) -> VerifiedCheckpoint:
     """Verify the checkpoint. data: the response at CHECKPOINT_PATH. Raises: LogInvalid."""
     if data is None:
-        raise LogInvalid(LOG_MISSING, "not found", path=CHECKPOINT_PATH)
+        raise LogInvalid(refusals.LOG_MISSING, "not found", path=CHECKPOINT_PATH)
     try:
         head = verify_checkpoint(data, log_key, witness_keys)
     except RegistryError as exc:
         raise LogInvalid(
-            LOG_CHECKPOINT_INVALID, exc.problem.detail, path=CHECKPOINT_PATH
+            refusals.LOG_CHECKPOINT_INVALID, exc.problem.detail, path=CHECKPOINT_PATH
         ) from exc
     if len(head.cosignatures) < quorum:
         raise LogInvalid(
-            LOG_UNWITNESSED,
+            refusals.LOG_UNWITNESSED,
             f"{len(head.cosignatures)} of the witnesses cosigned it, {quorum} must",
             path=CHECKPOINT_PATH,
         )
@@ -197,7 +187,7 @@ class LogWalk:
         seen = max(self.start.size, self.previous.size if self.previous else 0)
         if seen > self.head.size:
             raise LogInvalid(
-                LOG_SHRUNK,
+                refusals.LOG_SHRUNK,
                 f"size {self.head.size} after size {seen}",
                 path=CHECKPOINT_PATH,
             )
@@ -223,7 +213,7 @@ class LogWalk:
 
 def _forked(size: int) -> LogInvalid:
     return LogInvalid(
-        LOG_FORKED,
+        refusals.LOG_FORKED,
         f"its first {size} entries are not those seen before",
         path=CHECKPOINT_PATH,
     )
@@ -239,7 +229,7 @@ def _read_edge(head: Checkpoint) -> Generator[str, bytes | None, TreeEdge]:
     if edge.root() != head.root:
         paths = ", ".join(map(format_tile_path, tiles.values())) or "an empty tree"
         raise LogInvalid(
-            LOG_ROOT_WRONG, f"not the root of {paths}", path=CHECKPOINT_PATH
+            refusals.LOG_ROOT_WRONG, f"not the root of {paths}", path=CHECKPOINT_PATH
         )
     return edge
 
@@ -253,7 +243,7 @@ def _read_full_tile(
     if tree_root(hashes) != parent:
         above, position = divmod(index, TILE_WIDTH)
         raise LogInvalid(
-            LOG_TILE_FORGED,
+            refusals.LOG_TILE_FORGED,
             f"its root is not hash {position} of tile {above} at level {level + 1}",
             path=format_tile_path(tile),
         )
@@ -266,7 +256,7 @@ def _read_part(part: Tile | Bundle) -> Generator[str, bytes | None, tuple[bytes,
         data = yield format_tile_path(candidate)
         if data is not None:
             return parse_part(candidate, data)[: part.width]
-    raise LogInvalid(LOG_MISSING, "not found", path=format_tile_path(part))
+    raise LogInvalid(refusals.LOG_MISSING, "not found", path=format_tile_path(part))
 
 
 def parse_part(part: Tile | Bundle, data: bytes) -> tuple[bytes, ...]:
@@ -276,7 +266,7 @@ def parse_part(part: Tile | Bundle, data: bytes) -> tuple[bytes, ...]:
         return parse(data, part.width)
     except Refused as exc:
         raise LogInvalid(
-            LOG_PART_MALFORMED, exc.problem.detail, path=format_tile_path(part)
+            refusals.LOG_PART_MALFORMED, exc.problem.detail, path=format_tile_path(part)
         ) from exc
 
 
@@ -291,7 +281,7 @@ def _check_entries(
         i for i, (value, leaf) in enumerate(pairs, bundle.first) if value != leaf
     )
     raise LogInvalid(
-        LOG_ENTRY_FORGED,
+        refusals.LOG_ENTRY_FORGED,
         f"entry {wrong} does not hash to its leaf",
         path=format_tile_path(bundle),
         entry_index=wrong,

@@ -18,14 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 
 from registry.ed25519_points import point_fault
 from registry.errors import Refused, TooLarge
+from registry.tlog import refusals
 from registry.tlog.canonical_text import MAX_INT64, format_base64, parse_base64
-from registry.tlog.refusals import (
-    NOTE_KEY_MALFORMED,
-    NOTE_MALFORMED,
-    NOTE_SIGNATURE_INVALID,
-    NOTE_TOO_LARGE,
-    NOTE_UNSIGNED,
-)
 
 MAX_NOTE_BYTES = 512 * 1024  # dozens of post-quantum signatures, 5 kB each
 MAX_SIGNATURES = 64  # the specification asks for 16 at least
@@ -57,9 +51,13 @@ class VerifierKey:
 
     def __post_init__(self) -> None:
         if not _is_key_name(self.name):
-            raise Refused(NOTE_KEY_MALFORMED, "a key name has no spaces and no plus")
+            raise Refused(
+                refusals.NOTE_KEY_MALFORMED, "a key name has no spaces and no plus"
+            )
         if len(self.public) != ED25519_KEY_BYTES:
-            raise Refused(NOTE_KEY_MALFORMED, "an Ed25519 public key has 32 bytes")
+            raise Refused(
+                refusals.NOTE_KEY_MALFORMED, "an Ed25519 public key has 32 bytes"
+            )
 
     @property
     def key_id(self) -> bytes:
@@ -123,18 +121,20 @@ def parse_vkey(text: str) -> VerifierKey:
     """Parse a verifier key. Raises: Refused, also for a key id of another key."""
     parts = text.split("+", 2)
     if len(parts) != 3:
-        raise Refused(NOTE_KEY_MALFORMED, "a verifier key has three parts")
-    typed = parse_base64(parts[2], NOTE_KEY_MALFORMED)
+        raise Refused(refusals.NOTE_KEY_MALFORMED, "a verifier key has three parts")
+    typed = parse_base64(parts[2], refusals.NOTE_KEY_MALFORMED)
     if typed[:1] not in {bytes([algorithm]) for algorithm in NoteAlgorithm}:
-        raise Refused(NOTE_KEY_MALFORMED, "neither Ed25519 nor cosignature/v1")
+        raise Refused(refusals.NOTE_KEY_MALFORMED, "neither Ed25519 nor cosignature/v1")
     key = VerifierKey(
         name=parts[0], algorithm=NoteAlgorithm(typed[0]), public=typed[1:]
     )
     if key.key_id.hex() != parts[1]:
-        raise Refused(NOTE_KEY_MALFORMED, "the key id does not belong to the key")
+        raise Refused(
+            refusals.NOTE_KEY_MALFORMED, "the key id does not belong to the key"
+        )
     fault = point_fault(key.public)
     if fault is not None:  # anybody can sign under some of these
-        raise Refused(NOTE_KEY_MALFORMED, f"the public key is {fault}")
+        raise Refused(refusals.NOTE_KEY_MALFORMED, f"the public key is {fault}")
     return key
 
 
@@ -165,13 +165,13 @@ def format_note(text: str, signatures: Sequence[NoteSignature]) -> bytes:
 def parse_note(data: bytes) -> Note:
     """Parse a note without verifying it. Raises: Refused, TooLarge."""
     if len(data) > MAX_NOTE_BYTES:
-        raise TooLarge(NOTE_TOO_LARGE, f"over {MAX_NOTE_BYTES} bytes")
+        raise TooLarge(refusals.NOTE_TOO_LARGE, f"over {MAX_NOTE_BYTES} bytes")
     text, blank, tail = _decode(data).rpartition("\n\n")
     if not blank or not tail.endswith("\n"):
-        raise Refused(NOTE_MALFORMED, "no signature lines after a blank line")
+        raise Refused(refusals.NOTE_MALFORMED, "no signature lines after a blank line")
     lines = tail[:-1].split("\n")
     if len(lines) > MAX_SIGNATURES:
-        raise TooLarge(NOTE_TOO_LARGE, f"over {MAX_SIGNATURES} signatures")
+        raise TooLarge(refusals.NOTE_TOO_LARGE, f"over {MAX_SIGNATURES} signatures")
     return Note(text=text + "\n", signatures=tuple(map(_parse_line, lines)))
 
 
@@ -188,7 +188,7 @@ def verify_note(data: bytes, keys: Iterable[VerifierKey]) -> VerifiedNote:
         if key is not None:
             verified.setdefault(key, _verify(key, note.text, line.signature))
     if not verified:
-        raise Refused(NOTE_UNSIGNED)
+        raise Refused(refusals.NOTE_UNSIGNED)
     return VerifiedNote(text=note.text, signatures=tuple(verified.values()))
 
 
@@ -198,7 +198,7 @@ def _typed(key: VerifierKey) -> bytes:
 
 def _verify(key: VerifierKey, text: str, signature: bytes) -> VerifiedSignature:
     if len(signature) != _SIGNATURE_BYTES[key.algorithm]:
-        raise Refused(NOTE_SIGNATURE_INVALID, f"{key.name}: wrong length")
+        raise Refused(refusals.NOTE_SIGNATURE_INVALID, f"{key.name}: wrong length")
     message, cosigned_unix_s = text.encode(), None
     if key.algorithm is NoteAlgorithm.COSIGNATURE_V1:
         cosigned_unix_s = int.from_bytes(signature[:_TIME_BYTES], "big")
@@ -207,13 +207,17 @@ def _verify(key: VerifierKey, text: str, signature: bytes) -> VerifiedSignature:
     try:
         Ed25519PublicKey.from_public_bytes(key.public).verify(signature, message)
     except InvalidSignature as exc:
-        raise Refused(NOTE_SIGNATURE_INVALID, f"{key.name} did not sign this") from exc
+        raise Refused(
+            refusals.NOTE_SIGNATURE_INVALID, f"{key.name} did not sign this"
+        ) from exc
     return VerifiedSignature(key=key, cosigned_unix_s=cosigned_unix_s)
 
 
 def _cosigned(text: str, unix_s: int) -> bytes:
     if unix_s > MAX_INT64:
-        raise Refused(NOTE_SIGNATURE_INVALID, "a cosignature's time is below 2**63")
+        raise Refused(
+            refusals.NOTE_SIGNATURE_INVALID, "a cosignature's time is below 2**63"
+        )
     return f"cosignature/v1\ntime {unix_s}\n{text}".encode()
 
 
@@ -226,19 +230,21 @@ def _decode(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as exc:
-        raise Refused(NOTE_MALFORMED, "not UTF-8") from exc
+        raise Refused(refusals.NOTE_MALFORMED, "not UTF-8") from exc
     if any(character < " " and character != "\n" for character in text):
-        raise Refused(NOTE_MALFORMED, "control characters other than newline")
+        raise Refused(refusals.NOTE_MALFORMED, "control characters other than newline")
     return text
 
 
 def _parse_line(line: str) -> NoteSignature:
     parts = line.removeprefix(_DASH).split(" ")
     if not line.startswith(_DASH) or len(parts) != 2 or not _is_key_name(parts[0]):
-        raise Refused(NOTE_MALFORMED, "a signature line is: em dash, name, base64")
-    data = parse_base64(parts[1], NOTE_MALFORMED)
+        raise Refused(
+            refusals.NOTE_MALFORMED, "a signature line is: em dash, name, base64"
+        )
+    data = parse_base64(parts[1], refusals.NOTE_MALFORMED)
     if len(data) <= KEY_ID_BYTES:
-        raise Refused(NOTE_MALFORMED, "a signature line without a signature")
+        raise Refused(refusals.NOTE_MALFORMED, "a signature line without a signature")
     return NoteSignature(
         name=parts[0], key_id=data[:KEY_ID_BYTES], signature=data[KEY_ID_BYTES:]
     )

@@ -10,13 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.errors import Refused, TooLarge
+from registry.tlog import refusals
 from registry.tlog.merkle import HASH_BYTES
-from registry.tlog.refusals import (
-    BUNDLE_MALFORMED,
-    ENTRY_TOO_LARGE,
-    TILE_MALFORMED,
-    TILE_PATH_MALFORMED,
-)
 
 TILE_WIDTH = 256
 TILE_HEIGHT = 8  # binary levels between two tile levels
@@ -121,15 +116,15 @@ def parse_tile_path(path: str) -> Tile | Bundle:
     """Parse a path. Raises: Refused on any form that format_tile_path does not give."""
     match = _PATH.fullmatch(path)
     if match is None:
-        raise Refused(TILE_PATH_MALFORMED)
+        raise Refused(refusals.TILE_PATH_MALFORMED)
     index = int(match["index"].replace("x", "").replace("/", ""))
     width = int(match["width"] or TILE_WIDTH)
     if index > MAX_INDEX or (match["width"] and width >= TILE_WIDTH):
-        raise Refused(TILE_PATH_MALFORMED, "no tile has this index or width")
+        raise Refused(refusals.TILE_PATH_MALFORMED, "no tile has this index or width")
     if match["level"] == "entries":
         return Bundle(index=index, width=width)
     if int(match["level"]) > MAX_LEVEL:
-        raise Refused(TILE_PATH_MALFORMED, f"the highest level is {MAX_LEVEL}")
+        raise Refused(refusals.TILE_PATH_MALFORMED, f"the highest level is {MAX_LEVEL}")
     return Tile(level=int(match["level"]), index=index, width=width)
 
 
@@ -137,7 +132,7 @@ def parse_tile(data: bytes, width: int) -> tuple[bytes, ...]:
     """Split a tile into hashes. Raises: Refused unless there are exactly width of them."""
     if len(data) != width * HASH_BYTES:
         raise Refused(
-            TILE_MALFORMED, f"{len(data)} bytes, expected {width * HASH_BYTES}"
+            refusals.TILE_MALFORMED, f"{len(data)} bytes, expected {width * HASH_BYTES}"
         )
     return tuple(data[i : i + HASH_BYTES] for i in range(0, len(data), HASH_BYTES))
 
@@ -146,7 +141,7 @@ def encode_bundle(entries: Sequence[bytes]) -> bytes:
     """Encode 1..256 entries of at most MAX_ENTRY_BYTES each. Raises: TooLarge."""
     for entry in entries:
         if len(entry) > MAX_ENTRY_BYTES:
-            raise TooLarge(ENTRY_TOO_LARGE, f"{len(entry)} bytes")
+            raise TooLarge(refusals.ENTRY_TOO_LARGE, f"{len(entry)} bytes")
     return b"".join(len(entry).to_bytes(2, "big") + entry for entry in entries)
 
 
@@ -158,11 +153,11 @@ def parse_bundle(data: bytes, width: int) -> tuple[bytes, ...]:
         start = position + 2
         end = start + int.from_bytes(data[position:start], "big")
         if start > len(data) or end > len(data):
-            raise Refused(BUNDLE_MALFORMED, f"entry {len(entries)} is cut off")
+            raise Refused(refusals.BUNDLE_MALFORMED, f"entry {len(entries)} is cut off")
         entries.append(data[start:end])
         position = end
     if position != len(data) or len(entries) != width:
-        raise Refused(BUNDLE_MALFORMED, f"not exactly {width} entries")
+        raise Refused(refusals.BUNDLE_MALFORMED, f"not exactly {width} entries")
     return tuple(entries)
 
 

@@ -15,12 +15,8 @@ from registry.db.webhooks import DeadLetter, Webhook
 from registry.errors import Conflict, NotFound, Refused
 from registry.identity.https_url import parse_https_url
 from registry.sites.host import parse_host
+from registry.usecases import refusals
 from registry.usecases.ids import IdSource
-from registry.usecases.refusals import (
-    WEBHOOK_UNKNOWN,
-    WEBHOOK_URL_INVALID,
-    WEBHOOKS_MANY,
-)
 from registry.usecases.sites.change_feed import begin_feed
 
 WEBHOOKS_OF_OPERATOR = 10
@@ -39,10 +35,12 @@ async def subscribe(
         name = urlsplit(parse_https_url(url)).hostname or ""
         host = parse_host(name, test_hosts=True)
     except ValueError as error:
-        raise Refused(WEBHOOK_URL_INVALID, f"url {error}", pointer="/url") from error
+        raise Refused(
+            refusals.WEBHOOK_URL_INVALID, f"url {error}", pointer="/url"
+        ) from error
     own = await webhooks.webhooks_of(connection, operator, lock=True)
     if len(own) >= WEBHOOKS_OF_OPERATOR:
-        raise Conflict(WEBHOOKS_MANY)
+        raise Conflict(refusals.WEBHOOKS_MANY)
     now = ids.clock()
     new = Webhook(
         webhook_id=ids.ulid(),
@@ -68,7 +66,7 @@ async def find_webhook(
     for row in own:
         if row.webhook_id == webhook_id:
             return row
-    raise NotFound(WEBHOOK_UNKNOWN, pointer="webhookId")
+    raise NotFound(refusals.WEBHOOK_UNKNOWN, pointer="webhookId")
 
 
 async def resume(

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -20,6 +21,8 @@ LINK = re.compile(r"\]\(([^)#]+)")
 _PAGE = r"\[\d{4}\]\(\d{4}-[a-z0-9-]+\.md\)"
 STATUS = re.compile(rf"accepted|(superseded|amended) by {_PAGE}(, {_PAGE})*")
 PATH = re.compile(r"`([a-z_]+(?:/[a-z_]+)+(?:\.py)?)`")
+REFUSALS = re.compile(r"^from ([\w.]+) import (?:\w+, )*refusals$", re.MULTILINE)
+NAMED_REFUSAL = re.compile(r"\brefusals\.([A-Z][A-Z0-9_]+)\b")
 README_LINES = 130
 SITE = "https://shop.example"
 BLOCK = re.compile(r"^```(?:bash|sh|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -161,6 +164,16 @@ def test_each_problem_says_what_is_wrong_and_what_to_do(
         assert re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", kind.code), name
         assert kind.title.strip() == kind.title != "", name
         assert kind.fix.strip() == kind.fix != "", name
+
+
+def test_each_problem_that_code_names_is_in_its_table(sources: dict[Path, str]) -> None:
+    """`refusals.NAME` is looked up when it is raised: a name that is not there comes late."""
+    for path, source in sources.items():
+        imported = REFUSALS.search(source)
+        if imported:
+            table = import_module(f"{imported[1]}.refusals")
+            named = set(NAMED_REFUSAL.findall(source))
+            assert [name for name in named if not hasattr(table, name)] == [], path
 
 
 def test_each_problem_is_met_somewhere(

@@ -11,28 +11,23 @@ from litestar import Litestar, Request, Response, post
 
 from registry.cli.witness.witness_state import WitnessState
 from registry.errors import NotFound, RegistryError
+from registry.tlog import refusals
 from registry.tlog.add_checkpoint import (
     SizeConflict,
     judge_checkpoint,
     parse_add_checkpoint,
 )
 from registry.tlog.note import cosign_text, format_note, parse_note
-from registry.tlog.refusals import (
-    NOTE_SIGNATURE_INVALID,
-    NOTE_UNSIGNED,
-    PROOF_INVALID,
-    WITNESS_LOG_UNKNOWN,
-)
 from registry.tlog.witness import SIZE_TYPE
 
 MAX_BODY_BYTES = 64 * 1024
 BODY_S = 10.0
 
 _STATUS = {
-    WITNESS_LOG_UNKNOWN.code: HTTPStatus.NOT_FOUND,
-    NOTE_UNSIGNED.code: HTTPStatus.FORBIDDEN,
-    NOTE_SIGNATURE_INVALID.code: HTTPStatus.FORBIDDEN,
-    PROOF_INVALID.code: HTTPStatus.UNPROCESSABLE_ENTITY,
+    refusals.WITNESS_LOG_UNKNOWN.code: HTTPStatus.NOT_FOUND,
+    refusals.NOTE_UNSIGNED.code: HTTPStatus.FORBIDDEN,
+    refusals.NOTE_SIGNATURE_INVALID.code: HTTPStatus.FORBIDDEN,
+    refusals.PROOF_INVALID.code: HTTPStatus.UNPROCESSABLE_ENTITY,
 }
 
 logger = structlog.get_logger()
@@ -74,7 +69,7 @@ def _cosign(state: WitnessState, body: bytes) -> str:
     request = parse_add_checkpoint(body)
     log = state.logs.get(request.origin)
     if log is None:
-        raise NotFound(WITNESS_LOG_UNKNOWN)
+        raise NotFound(refusals.WITNESS_LOG_UNKNOWN)
     new = judge_checkpoint(request, log.verifier_keys, log.cosigned)
     text = parse_note(request.note).text
     if new != log.cosigned:

@@ -10,16 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from registry.errors import Refused
-from registry.identity import base64url
+from registry.identity import base64url, refusals
 from registry.identity.json_fields import parse_object, pointing_at
 from registry.identity.keys.public_keys import Algorithm, PublicKey
-from registry.identity.refusals import (
-    KEY_MALFORMED,
-    KEY_SECRET,
-    KEY_SET_MALFORMED,
-    KEY_SET_TOO_MANY,
-    KEY_UNSUPPORTED,
-)
 from registry.strict_json import JsonValue
 
 MAX_KEYS = 16
@@ -53,7 +46,7 @@ def parse_jwk(members: Mapping[str, JsonValue], at: str = "") -> PublicKey:
     _refuse_secrets(members, at)
     shape = _find_shape(members)
     if shape is None:
-        raise Refused(KEY_UNSUPPORTED, pointer=at or None)
+        raise Refused(refusals.KEY_UNSUPPORTED, pointer=at or None)
     coordinates = [_parse_coordinate(members, name, at) for name in shape.coordinates]
     with pointing_at(f"{at}/x"):
         return PublicKey(alg=shape.alg, raw=shape.prefix + b"".join(coordinates))
@@ -89,15 +82,19 @@ def _parse_entries(document: Mapping[str, JsonValue]) -> list[dict[str, JsonValu
     keys = document.get("keys")
     if not isinstance(keys, list):
         raise Refused(
-            KEY_SET_MALFORMED, _describe_missing_keys(document), pointer="/keys"
+            refusals.KEY_SET_MALFORMED,
+            _describe_missing_keys(document),
+            pointer="/keys",
         )
     if len(keys) > MAX_KEYS:
-        raise Refused(KEY_SET_TOO_MANY, f"It holds {len(keys)} keys.", pointer="/keys")
+        raise Refused(
+            refusals.KEY_SET_TOO_MANY, f"It holds {len(keys)} keys.", pointer="/keys"
+        )
     entries: list[dict[str, JsonValue]] = []
     for index, entry in enumerate(keys):
         if not isinstance(entry, dict):
             detail = "A key must be a JSON object."
-            raise Refused(KEY_SET_MALFORMED, detail, pointer=f"/keys/{index}")
+            raise Refused(refusals.KEY_SET_MALFORMED, detail, pointer=f"/keys/{index}")
         entries.append(entry)
     return entries
 
@@ -112,7 +109,7 @@ def _refuse_secrets(members: Mapping[str, JsonValue], at: str) -> None:
     for name in _SECRET_MEMBERS:
         if name in members:
             detail = f"The member {name!r} holds a secret."
-            raise Refused(KEY_SECRET, detail, pointer=f"{at}/{name}")
+            raise Refused(refusals.KEY_SECRET, detail, pointer=f"{at}/{name}")
 
 
 def _find_shape(members: Mapping[str, JsonValue]) -> _Shape | None:
@@ -132,9 +129,9 @@ def _parse_coordinate(members: Mapping[str, JsonValue], name: str, at: str) -> b
     pointer = f"{at}/{name}"
     if not isinstance(text, str):
         detail = f"The member {name!r} must be a string."
-        raise Refused(KEY_MALFORMED, detail, pointer=pointer)
+        raise Refused(refusals.KEY_MALFORMED, detail, pointer=pointer)
     try:
         return base64url.decode_exactly(text, _COORDINATE_BYTES)
     except ValueError as error:
         detail = f"The member {name!r} {error}."
-        raise Refused(KEY_MALFORMED, detail, pointer=pointer) from error
+        raise Refused(refusals.KEY_MALFORMED, detail, pointer=pointer) from error

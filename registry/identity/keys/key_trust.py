@@ -12,13 +12,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from registry.errors import ProblemType
+from registry.identity import refusals
 from registry.identity.keys.key_source import KeyReference
-from registry.identity.refusals import (
-    KEY_NOT_PINNED,
-    KEY_NOT_PUBLISHED,
-    KEY_RECOVERY_NEEDS_DNS,
-    KEY_REVOKED,
-)
 
 COOLING_OFF = timedelta(hours=1)
 RECOVERY_HOLD = timedelta(hours=72)
@@ -129,11 +124,11 @@ def _find_obstacle(
     # A revoked key is revoked at every source of the site: its secret is what leaked.
     revoked = {k.reference.kid for k in evidence.known if k.state == "revoked"}
     if reference.kid in revoked:
-        return KEY_REVOKED
+        return refusals.KEY_REVOKED
     if reference not in evidence.published:
-        return KEY_NOT_PUBLISHED
+        return refusals.KEY_NOT_PUBLISHED
     if evidence.pins and reference.kid not in evidence.pins:
-        return KEY_NOT_PINNED
+        return refusals.KEY_NOT_PINNED
     return None
 
 
@@ -146,7 +141,7 @@ def _decide_cooling(key: KnownKey) -> Trusted | OnHold:
 
 def _decide_recovery(dns_proven_since: datetime | None, now: datetime) -> TrustDecision:
     if dns_proven_since is None:
-        return Distrusted(problem=KEY_RECOVERY_NEEDS_DNS)
+        return Distrusted(problem=refusals.KEY_RECOVERY_NEEDS_DNS)
     until = dns_proven_since + RECOVERY_HOLD
     if now < until:
         return OnHold(until=until, reason="recovery_hold")

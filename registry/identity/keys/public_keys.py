@@ -22,14 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 
 from registry.ed25519_points import L, point_fault
 from registry.errors import Refused
-from registry.identity import base64url
-from registry.identity.refusals import (
-    KEY_MALFORMED,
-    KEY_NOT_CANONICAL,
-    KEY_NOT_ON_CURVE,
-    KEY_SMALL_ORDER,
-    SIGNATURE_INVALID,
-)
+from registry.identity import base64url, refusals
 
 Algorithm = Literal["Ed25519", "ES256"]
 
@@ -40,9 +33,9 @@ _UNCOMPRESSED = b"\x04"
 _DER_SEQUENCE = 0x30
 _KEY_ID_LENGTH = 16
 _FAULTS = {
-    "not canonical": KEY_NOT_CANONICAL,
-    "of small order": KEY_SMALL_ORDER,
-    "not on the curve": KEY_NOT_ON_CURVE,
+    "not canonical": refusals.KEY_NOT_CANONICAL,
+    "of small order": refusals.KEY_SMALL_ORDER,
+    "not on the curve": refusals.KEY_NOT_ON_CURVE,
 }
 
 
@@ -62,7 +55,7 @@ class PublicKey:
             detail = (
                 f"{self.alg} needs {_RAW_BYTES[self.alg]} bytes, not {len(self.raw)}."
             )
-            raise Refused(KEY_MALFORMED, detail)
+            raise Refused(refusals.KEY_MALFORMED, detail)
         if self.alg == "Ed25519":
             _verify_ed25519_point(self.raw)
         else:
@@ -107,14 +100,14 @@ def verify_signature(key: PublicKey, message: bytes, signature: bytes) -> None:
     their signatures. Raises: Refused(SIGNATURE_INVALID).
     """
     if len(signature) != _SIGNATURE_BYTES:
-        raise Refused(SIGNATURE_INVALID, _describe_length(key, signature))
+        raise Refused(refusals.SIGNATURE_INVALID, _describe_length(key, signature))
     try:
         if key.alg == "Ed25519":
             _verify_ed25519(key.raw, message, signature)
         else:
             _verify_es256(key.raw, message, signature)
     except InvalidSignature as error:
-        raise Refused(SIGNATURE_INVALID) from error
+        raise Refused(refusals.SIGNATURE_INVALID) from error
 
 
 def _describe_length(key: PublicKey, signature: bytes) -> str:
@@ -150,8 +143,8 @@ def _verify_ed25519_point(raw: bytes) -> None:
 
 def _load_p256_point(raw: bytes) -> EllipticCurvePublicKey:
     if raw[:1] != _UNCOMPRESSED:
-        raise Refused(KEY_MALFORMED, "A P-256 key is given by both x and y.")
+        raise Refused(refusals.KEY_MALFORMED, "A P-256 key is given by both x and y.")
     try:
         return EllipticCurvePublicKey.from_encoded_point(SECP256R1(), raw)
     except ValueError as error:
-        raise Refused(KEY_NOT_ON_CURVE) from error
+        raise Refused(refusals.KEY_NOT_ON_CURVE) from error

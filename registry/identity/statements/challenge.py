@@ -11,16 +11,11 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from registry.errors import Conflict, Refused
+from registry.identity import refusals
 from registry.identity.keys.key_source import (
     key_set_url,
     pin_record_name,
     wab_record_name,
-)
-from registry.identity.refusals import (
-    NONCE_EXPIRED,
-    NONCE_OF_ANOTHER_HOST,
-    NONCE_UNKNOWN,
-    NONCE_USED,
 )
 from registry.identity.statements.nonce import format_nonce
 from registry.identity.statements.registered_claims import MAX_LIFETIME
@@ -97,13 +92,13 @@ def verify_challenge(
     Raises: Refused, or Conflict(NONCE_USED).
     """
     if issued is None:
-        raise Refused(NONCE_UNKNOWN, pointer="/jti")
+        raise Refused(refusals.NONCE_UNKNOWN, pointer="/jti")
     if issued.host != statement.host.name:
-        raise Refused(NONCE_OF_ANOTHER_HOST, pointer="/jti")
+        raise Refused(refusals.NONCE_OF_ANOTHER_HOST, pointer="/jti")
     if issued.consumed_at is not None:
-        raise Conflict(NONCE_USED, pointer="/jti")
+        raise Conflict(refusals.NONCE_USED, pointer="/jti")
     if now >= issued.expires_at:
-        raise Refused(NONCE_EXPIRED, pointer="/jti")
+        raise Refused(refusals.NONCE_EXPIRED, pointer="/jti")
 
 
 def _publish_key_set(host: Host) -> NextStep:

@@ -7,14 +7,9 @@ base64url, is put back between the two dots.
 import json
 
 from registry.errors import Refused
-from registry.identity import base64url
+from registry.identity import base64url, refusals
 from registry.identity.keys.private_keys import PrivateKey, public_key_of, sign
 from registry.identity.keys.public_keys import PublicKey, verify_signature
-from registry.identity.refusals import (
-    SIGNATURE_INVALID,
-    TOKEN_MALFORMED,
-    TOKEN_TOO_LARGE,
-)
 from registry.identity.statements.jws import decode_part
 
 REPORT_TYP = "fairness-report+jws"
@@ -42,26 +37,30 @@ def verify_detached(token: bytes, payload: bytes, key: PublicKey, *, typ: str) -
     key and type, so no member of it needs parsing. Raises: Refused.
     """
     if len(token) > MAX_SIGNATURE_BYTES:
-        raise Refused(TOKEN_TOO_LARGE, f"The signature has {len(token)} bytes.")
+        raise Refused(
+            refusals.TOKEN_TOO_LARGE, f"The signature has {len(token)} bytes."
+        )
     header, signature = _split(token)
     if header != _header(key, typ):
         detail = f"The header is not that of the key {key.kid} and the type {typ!r}."
-        raise Refused(TOKEN_MALFORMED, detail, pointer="/protected")
+        raise Refused(refusals.TOKEN_MALFORMED, detail, pointer="/protected")
     try:
         verify_signature(key, _signing_input(header, payload), signature)
     except Refused as refused:
         detail = "The file is not what this key signed."
-        raise Refused(SIGNATURE_INVALID, detail, fix=_FIX) from refused
+        raise Refused(refusals.SIGNATURE_INVALID, detail, fix=_FIX) from refused
 
 
 def _split(token: bytes) -> tuple[str, bytes]:
     try:
         parts = token.decode("ascii").split(".")
     except UnicodeDecodeError as error:
-        raise Refused(TOKEN_MALFORMED, "The signature is not ASCII.") from error
+        raise Refused(
+            refusals.TOKEN_MALFORMED, "The signature is not ASCII."
+        ) from error
     if len(parts) != _PART_COUNT or parts[1]:
         detail = "A detached signature is a header, two dots and a signature."
-        raise Refused(TOKEN_MALFORMED, detail)
+        raise Refused(refusals.TOKEN_MALFORMED, detail)
     return parts[0], decode_part("signature", parts[2])
 
 

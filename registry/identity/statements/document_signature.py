@@ -25,19 +25,9 @@ import rfc8785
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.errors import Refused
-from registry.identity import base64url
+from registry.identity import base64url, refusals
 from registry.identity.keys.private_keys import public_key_of, sign
 from registry.identity.keys.public_keys import PublicKey, verify_signature, wab_key_id
-from registry.identity.refusals import (
-    DOCUMENT_KEY_NOT_PINNED,
-    DOCUMENT_SIGNATURE_ALGORITHM,
-    DOCUMENT_SIGNATURE_EXPIRED,
-    DOCUMENT_SIGNATURE_FROM_FUTURE,
-    DOCUMENT_SIGNATURE_HOST,
-    DOCUMENT_SIGNATURE_INVALID,
-    DOCUMENT_SIGNATURE_MALFORMED,
-    DOCUMENT_SIGNATURE_NOT_CANONICAL,
-)
 from registry.sites.host import parse_host
 from registry.strict_json import JsonValue
 
@@ -117,9 +107,11 @@ def _verify_flat(
     except Refused as refused:
         if _is_signed_as_written(unsigned, key, value):
             raise Refused(
-                DOCUMENT_SIGNATURE_NOT_CANONICAL, pointer="/signature"
+                refusals.DOCUMENT_SIGNATURE_NOT_CANONICAL, pointer="/signature"
             ) from refused
-        raise Refused(DOCUMENT_SIGNATURE_INVALID, pointer="/signature") from refused
+        raise Refused(
+            refusals.DOCUMENT_SIGNATURE_INVALID, pointer="/signature"
+        ) from refused
     return Signed(kind="A", key_id=wab_key_id(key.raw))
 
 
@@ -130,7 +122,9 @@ def _verify_algorithm(signature: Mapping[str, JsonValue]) -> None:
     if algorithm.lower() != _ALGORITHM:
         detail = f"The algorithm is {algorithm[:80]!a}."
         raise Refused(
-            DOCUMENT_SIGNATURE_ALGORITHM, detail, pointer="/signature/algorithm"
+            refusals.DOCUMENT_SIGNATURE_ALGORITHM,
+            detail,
+            pointer="/signature/algorithm",
         )
 
 
@@ -151,7 +145,7 @@ def _find_pinned(key_id: str, pinned: Sequence[PublicKey]) -> PublicKey:
         if key.alg == "Ed25519" and wab_key_id(key.raw) == key_id:
             return key
     detail = f"The key_id is {key_id[:80]!a}."
-    raise Refused(DOCUMENT_KEY_NOT_PINNED, detail, pointer="/signature/key_id")
+    raise Refused(refusals.DOCUMENT_KEY_NOT_PINNED, detail, pointer="/signature/key_id")
 
 
 def _is_signed_as_written(
@@ -180,7 +174,9 @@ def _verify_envelope(
     try:
         verify_signature(key, content, value)
     except Refused as refused:
-        raise Refused(DOCUMENT_SIGNATURE_INVALID, pointer="/signature") from refused
+        raise Refused(
+            refusals.DOCUMENT_SIGNATURE_INVALID, pointer="/signature"
+        ) from refused
     return _Payload(payload, wab_key_id(key.raw))
 
 
@@ -194,7 +190,7 @@ def _find_envelope_key(
     for key in pinned:
         if key.alg == "Ed25519" and key.raw == raw:
             return key
-    raise Refused(DOCUMENT_KEY_NOT_PINNED, pointer="/payload/trust/pk")
+    raise Refused(refusals.DOCUMENT_KEY_NOT_PINNED, pointer="/payload/trust/pk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +208,16 @@ def _verify_claims(payload: _Payload, host: str, now: datetime) -> Signed:
         if issued_at - now > MAX_CLOCK_SKEW:
             detail = f"It was issued at {issued_at.isoformat()}."
             raise Refused(
-                DOCUMENT_SIGNATURE_FROM_FUTURE, detail, pointer="/payload/issued_at"
+                refusals.DOCUMENT_SIGNATURE_FROM_FUTURE,
+                detail,
+                pointer="/payload/issued_at",
             )
     expires_at = _parse_time(payload.members, "expires_at")
     if now >= expires_at:
         detail = f"It expired at {expires_at.isoformat()}."
-        raise Refused(DOCUMENT_SIGNATURE_EXPIRED, detail, pointer="/payload/expires_at")
+        raise Refused(
+            refusals.DOCUMENT_SIGNATURE_EXPIRED, detail, pointer="/payload/expires_at"
+        )
     return Signed(kind="B", key_id=payload.key_id, expires_at=expires_at)
 
 
@@ -233,7 +233,7 @@ def _verify_host(payload: Mapping[str, JsonValue], host: str) -> None:
         named = ""
     if named != host:
         detail = f"It speaks for {text[:80]!a}, and stands on {host}."
-        raise Refused(DOCUMENT_SIGNATURE_HOST, detail, pointer=pointer)
+        raise Refused(refusals.DOCUMENT_SIGNATURE_HOST, detail, pointer=pointer)
 
 
 def _parse_time(payload: Mapping[str, JsonValue], name: str) -> datetime:
@@ -277,5 +277,7 @@ def _base64(raw: bytes) -> str:
 
 def _malformed(reason: str, pointer: str) -> Refused:
     return Refused(
-        DOCUMENT_SIGNATURE_MALFORMED, f"In the document {reason}.", pointer=pointer
+        refusals.DOCUMENT_SIGNATURE_MALFORMED,
+        f"In the document {reason}.",
+        pointer=pointer,
     )

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from registry.errors import Refused
-from registry.identity import base64url
+from registry.identity import base64url, refusals
 from registry.identity.json_fields import parse_object
 from registry.identity.keys.private_keys import PrivateKey, public_key_of, sign
 from registry.identity.keys.public_keys import (
@@ -21,16 +21,6 @@ from registry.identity.keys.public_keys import (
     PublicKey,
     parse_thumbprint,
     verify_signature,
-)
-from registry.identity.refusals import (
-    ALG_MISMATCH,
-    ALG_UNSUPPORTED,
-    HEADER_MEMBERS,
-    KID_MALFORMED,
-    KID_MISMATCH,
-    TOKEN_MALFORMED,
-    TOKEN_TOO_LARGE,
-    TYP_WRONG,
 )
 from registry.strict_json import JsonValue
 
@@ -69,7 +59,7 @@ def parse_compact(token: bytes, *, typ: str = REGISTRATION_TYP) -> CompactJws:
     """Parse a token in the protocol's order of steps. Raises: Refused."""
     # 1. size
     if len(token) > MAX_TOKEN_BYTES:
-        raise Refused(TOKEN_TOO_LARGE, f"The token has {len(token)} bytes.")
+        raise Refused(refusals.TOKEN_TOO_LARGE, f"The token has {len(token)} bytes.")
     # 2. three parts of base64url, one spelling each
     header_bytes, payload_bytes, signature = _split(token)
     # 3. header without a duplicate, extra or missing member
@@ -77,7 +67,9 @@ def parse_compact(token: bytes, *, typ: str = REGISTRATION_TYP) -> CompactJws:
     _verify_header_members(header)
     # 4. typ, alg, kid
     if header["typ"] != typ:
-        raise Refused(TYP_WRONG, f"typ must be {typ!r}.", pointer="/protected/typ")
+        raise Refused(
+            refusals.TYP_WRONG, f"typ must be {typ!r}.", pointer="/protected/typ"
+        )
     alg = _parse_alg(header["alg"])
     kid = _parse_kid(header["kid"])
     # 5. payload without duplicates
@@ -99,10 +91,10 @@ def verify_jws(jws: CompactJws, key: PublicKey) -> CompactJws:
     Raises: Refused.
     """
     if jws.kid != key.kid:
-        raise Refused(KID_MISMATCH, pointer="/protected/kid")
+        raise Refused(refusals.KID_MISMATCH, pointer="/protected/kid")
     if jws.alg != key.alg:
         detail = f"The token says {jws.alg}, the key is for {key.alg}."
-        raise Refused(ALG_MISMATCH, detail, pointer="/protected/alg")
+        raise Refused(refusals.ALG_MISMATCH, detail, pointer="/protected/alg")
     verify_signature(key, jws.signing_input, jws.signature)
     return jws
 
@@ -126,10 +118,10 @@ def _split(token: bytes) -> tuple[bytes, bytes, bytes]:
     try:
         parts = token.decode("ascii").split(".")
     except UnicodeDecodeError as error:
-        raise Refused(TOKEN_MALFORMED, "The token is not ASCII.") from error
+        raise Refused(refusals.TOKEN_MALFORMED, "The token is not ASCII.") from error
     if len(parts) != len(_PART_NAMES):
         detail = f"The token has {len(parts)} parts between dots, not 3."
-        raise Refused(TOKEN_MALFORMED, detail)
+        raise Refused(refusals.TOKEN_MALFORMED, detail)
     header, payload, signature = map(decode_part, _PART_NAMES, parts)
     return header, payload, signature
 
@@ -138,32 +130,34 @@ def decode_part(name: str, part: str) -> bytes:
     try:
         return base64url.decode(part)
     except ValueError as error:
-        raise Refused(TOKEN_MALFORMED, f"The {name} part {error}.") from error
+        raise Refused(refusals.TOKEN_MALFORMED, f"The {name} part {error}.") from error
 
 
 def _verify_header_members(header: Mapping[str, JsonValue]) -> None:
     for name in sorted(header.keys() - _HEADER_MEMBERS):
         detail = f"The protected header holds {name[:80]!r} besides alg, kid and typ."
-        raise Refused(HEADER_MEMBERS, detail, pointer="/protected")
+        raise Refused(refusals.HEADER_MEMBERS, detail, pointer="/protected")
     for name in sorted(_HEADER_MEMBERS - header.keys()):
         detail = f"The protected header lacks {name!r}."
-        raise Refused(HEADER_MEMBERS, detail, pointer=f"/protected/{name}")
+        raise Refused(refusals.HEADER_MEMBERS, detail, pointer=f"/protected/{name}")
 
 
 def _parse_alg(value: JsonValue) -> Algorithm:
     alg = _ALGORITHMS.get(value) if isinstance(value, str) else None
     if alg is None:
         detail = f"alg is {str(value)[:80]!r}."
-        raise Refused(ALG_UNSUPPORTED, detail, pointer="/protected/alg")
+        raise Refused(refusals.ALG_UNSUPPORTED, detail, pointer="/protected/alg")
     return alg
 
 
 def _parse_kid(value: JsonValue) -> str:
     if not isinstance(value, str):
         detail = "kid must be a string."
-        raise Refused(KID_MALFORMED, detail, pointer="/protected/kid")
+        raise Refused(refusals.KID_MALFORMED, detail, pointer="/protected/kid")
     try:
         return parse_thumbprint(value)
     except ValueError as error:
         detail = f"kid {error}."
-        raise Refused(KID_MALFORMED, detail, pointer="/protected/kid") from error
+        raise Refused(
+            refusals.KID_MALFORMED, detail, pointer="/protected/kid"
+        ) from error

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from registry.identity import refusals
 from registry.identity.https_url import parse_https_url
 from registry.identity.json_fields import optional, parse_line, require, require_parsed
 from registry.identity.keys.jwk import parse_jwk
 from registry.identity.keys.public_keys import PublicKey, parse_thumbprint
-from registry.identity.refusals import (
-    OPERATOR_ACT_MEMBER_MISPLACED,
-    OPERATOR_ACT_UNKNOWN,
-)
 from registry.identity.statements.registered_claims import (
     StatementClaims,
     parse_act,
@@ -73,7 +70,10 @@ def parse_operator_statement(payload: Mapping[str, JsonValue]) -> OperatorStatem
     """Parse the payload of a statement. Raises: Refused."""
     claims = parse_claims(payload)
     act = parse_act(
-        payload, _ACT_MEMBERS, OPERATOR_ACT_UNKNOWN, OPERATOR_ACT_MEMBER_MISPLACED
+        payload,
+        _ACT_MEMBERS,
+        refusals.OPERATOR_ACT_UNKNOWN,
+        refusals.OPERATOR_ACT_MEMBER_MISPLACED,
     )
     return OperatorStatement(
         audience=claims.audience,

@@ -9,14 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from registry.errors import ProblemType, Refused
+from registry.identity import refusals
 from registry.identity.json_fields import invalid_member, pointing_at, require
-from registry.identity.refusals import (
-    AUDIENCE_WRONG,
-    LIFETIME_INVALID,
-    STATEMENT_EXPIRED,
-    STATEMENT_FROM_FUTURE,
-    SUBJECT_SPELLING,
-)
 from registry.sites.host import Host, parse_host
 from registry.strict_json import JsonValue
 
@@ -96,17 +90,17 @@ def verify_claims(claims: StatementClaims, *, audience: str, now: datetime) -> N
     """
     if claims.audience != audience:
         detail = f"aud must be {audience!r}."
-        raise Refused(AUDIENCE_WRONG, detail, pointer="/aud")
+        raise Refused(refusals.AUDIENCE_WRONG, detail, pointer="/aud")
     lifetime = claims.expires_at - claims.issued_at
     if not timedelta() < lifetime <= MAX_LIFETIME:
         detail = f"From iat to exp it is {lifetime.total_seconds():.0f} seconds."
-        raise Refused(LIFETIME_INVALID, detail, pointer="/exp")
+        raise Refused(refusals.LIFETIME_INVALID, detail, pointer="/exp")
     if claims.issued_at > now + MAX_SKEW:
         detail = f"iat is {claims.issued_at:%Y-%m-%dT%H:%M:%SZ}."
-        raise Refused(STATEMENT_FROM_FUTURE, detail, pointer="/iat")
+        raise Refused(refusals.STATEMENT_FROM_FUTURE, detail, pointer="/iat")
     if claims.expires_at <= now - MAX_SKEW:
         detail = f"exp is {claims.expires_at:%Y-%m-%dT%H:%M:%SZ}."
-        raise Refused(STATEMENT_EXPIRED, detail, pointer="/exp")
+        raise Refused(refusals.STATEMENT_EXPIRED, detail, pointer="/exp")
 
 
 def _parse_subject(payload: Mapping[str, JsonValue], *, test_hosts: bool) -> Host:
@@ -114,7 +108,9 @@ def _parse_subject(payload: Mapping[str, JsonValue], *, test_hosts: bool) -> Hos
     with pointing_at("/sub"):
         host = parse_host(text, test_hosts=test_hosts)
     if host.name != text:
-        raise Refused(SUBJECT_SPELLING, f"Write {host.name!r}.", pointer="/sub")
+        raise Refused(
+            refusals.SUBJECT_SPELLING, f"Write {host.name!r}.", pointer="/sub"
+        )
     return host
 
 

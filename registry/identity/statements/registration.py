@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from registry.errors import Conflict, Refused
+from registry.identity import refusals
 from registry.identity.https_url import parse_https_url
 from registry.identity.json_fields import (
     invalid_member,
@@ -22,12 +23,6 @@ from registry.identity.json_fields import (
     require_parsed,
 )
 from registry.identity.keys.public_keys import parse_thumbprint
-from registry.identity.refusals import (
-    ACT_MEMBER_MISPLACED,
-    ACT_UNKNOWN,
-    SEQ_NOT_INCREASING,
-    SEQ_OUT_OF_REACH,
-)
 from registry.identity.statements import declarations
 from registry.identity.statements.declarations import Declarations, parse_declarations
 from registry.identity.statements.nonce import parse_nonce
@@ -86,7 +81,9 @@ def parse_statement(
 ) -> SiteStatement:
     """Parse a payload. test_hosts: accept hosts under .test. Raises: Refused."""
     claims = parse_site_claims(payload, test_hosts=test_hosts)
-    act = parse_act(payload, _ACT_MEMBERS, ACT_UNKNOWN, ACT_MEMBER_MISPLACED)
+    act = parse_act(
+        payload, _ACT_MEMBERS, refusals.ACT_UNKNOWN, refusals.ACT_MEMBER_MISPLACED
+    )
     return SiteStatement(
         audience=claims.audience,
         host=claims.host,
@@ -124,10 +121,12 @@ def verify_sequence(
     """
     if last_seq is not None and statement.seq <= last_seq:
         detail = f"The last accepted seq is {last_seq}."
-        raise Conflict(SEQ_NOT_INCREASING, detail, pointer="/seq")
+        raise Conflict(refusals.SEQ_NOT_INCREASING, detail, pointer="/seq")
     highest = max((last_seq or 0) + MAX_SEQ_STEP, highest_timed_seq(now))
     if statement.seq > highest:
-        raise Refused(SEQ_OUT_OF_REACH, f"It may be at most {highest}.", pointer="/seq")
+        raise Refused(
+            refusals.SEQ_OUT_OF_REACH, f"It may be at most {highest}.", pointer="/seq"
+        )
     return statement
 
 

@@ -21,6 +21,7 @@ from registry.interfaces.http.problems import respond_to
 from registry.interfaces.http.refusals import ORIGIN_MISMATCH
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.wab_codes import http_status_of, wab_error
+from registry.interfaces.wab import refusals
 from registry.interfaces.wab.agent_exchange import Agent, Exchange
 from registry.interfaces.wab.bridge_command import (
     Command,
@@ -32,14 +33,6 @@ from registry.interfaces.wab.bridge_command import (
 from registry.interfaces.wab.bridge_document import VERSION
 from registry.interfaces.wab.bridge_methods import METHODS, BridgeMethod, find_action
 from registry.interfaces.wab.command_log import CommandEntry, CommandLog
-from registry.interfaces.wab.refusals import (
-    COMMAND_REPEATED,
-    COMMAND_SIGNATURE_WRONG,
-    METHOD_UNKNOWN,
-    PERMISSION_MISSING,
-    SESSION_INVALID,
-    VERSION_UNSUPPORTED,
-)
 from registry.interfaces.wab.sealed_session import PREFIX, open_session
 from registry.interfaces.wab.seen_commands import SeenCommands
 
@@ -110,7 +103,7 @@ class Dispatcher:
     def _verify_agent(self, agent: Agent) -> None:
         """Raises: Refused, Forbidden."""
         if agent.version not in {"", VERSION}:
-            raise Refused(VERSION_UNSUPPORTED, pointer="X-WAB-Version")
+            raise Refused(refusals.VERSION_UNSUPPORTED, pointer="X-WAB-Version")
         if agent.origin not in {"", self.services.origin}:
             raise Forbidden(ORIGIN_MISMATCH, pointer="Origin")
 
@@ -122,7 +115,7 @@ class Dispatcher:
         is_session = bearer.startswith(PREFIX)
         given = {bearer if is_session else "", command.token} - {""}
         if len(given) > 1 or (agent.tokens and given - set(agent.tokens)):
-            raise Unauthorized(SESSION_INVALID, "it is of another session")
+            raise Unauthorized(refusals.SESSION_INVALID, "it is of another session")
         tokens = given or set(agent.tokens[-1:])
         if not tokens:
             if api_key := bearer or agent.api_key:
@@ -158,17 +151,17 @@ class Dispatcher:
         if command_id is None or not scope:
             return
         if not self._seen.take(scope, f"{type(command_id).__name__} {command_id}"):
-            raise Conflict(COMMAND_REPEATED, pointer="/id")
+            raise Conflict(refusals.COMMAND_REPEATED, pointer="/id")
 
     def _verify_method(self, exchange: Exchange) -> BridgeMethod:
         """Raises: Refused, Forbidden."""
         method = METHODS.get(exchange.command.method)
         if method is None:
             detail = f"the methods are {', '.join(METHODS)}"
-            raise Refused(METHOD_UNKNOWN, detail, pointer="/method")
+            raise Refused(refusals.METHOD_UNKNOWN, detail, pointer="/method")
         if method.permission and method.permission not in exchange.permissions:
             detail = f"the session has no {method.permission}"
-            raise Forbidden(PERMISSION_MISSING, detail)
+            raise Forbidden(refusals.PERMISSION_MISSING, detail)
         return method
 
     def _verify_signed(self, exchange: Exchange) -> None:
@@ -176,15 +169,19 @@ class Dispatcher:
         session, command = exchange.session, exchange.command
         if command.signature is None:
             if session is not None and session.signs:
-                raise Unauthorized(COMMAND_SIGNATURE_WRONG, pointer="/signature")
+                raise Unauthorized(
+                    refusals.COMMAND_SIGNATURE_WRONG, pointer="/signature"
+                )
             return
         if session is None:
             detail = "only a session has a secret to sign with"
-            raise Unauthorized(COMMAND_SIGNATURE_WRONG, detail, pointer="/signature")
+            raise Unauthorized(
+                refusals.COMMAND_SIGNATURE_WRONG, detail, pointer="/signature"
+            )
         secret = session.secret(self.services.web_key)
         expected = sign_command(secret, command.method, command.params)
         if not hmac.compare_digest(expected.encode(), command.signature.encode()):
-            raise Unauthorized(COMMAND_SIGNATURE_WRONG, pointer="/signature")
+            raise Unauthorized(refusals.COMMAND_SIGNATURE_WRONG, pointer="/signature")
 
     def _note(self, exchange: Exchange, reply: CommandReply, elapsed_s: float) -> None:
         """Put a command on the audit log; a flood that is refused would fill it."""

@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import cast
 
 from registry.errors import ProblemType, Refused, RegistryError
+from registry.records import refusals
 from registry.records.canonical import JsonValue
 from registry.records.ranking_record import (
     RankingLine,
@@ -21,28 +22,6 @@ from registry.records.ranking_record import (
 )
 from registry.records.record import parse_record
 from registry.records.record_fields import VERSION
-from registry.records.refusals import (
-    ATTESTATION_UNFOUNDED,
-    ERASURE_UNFOUNDED,
-    OPERATOR_COUNT_BROKEN,
-    POLICY_UNLOGGED,
-    RECORD_FIELD_INVALID,
-    RECORD_ID_OUT_OF_TIME,
-    RECORD_LOGGED_TWICE,
-    RECORD_OUT_OF_TIME,
-    REPORT_LOGGED_TWICE,
-    SEED_COMMITTED_LATE,
-    SEED_COMMITTED_TWICE,
-    SEED_NOT_OF_THE_DAY,
-    SEED_OVERDUE,
-    SEED_REVEALED_EARLY,
-    SEED_UNCOMMITTED,
-    SEED_UNLOGGED,
-    SEED_USED_AFTER_REVEAL,
-    SELECTION_LOGGED_TWICE,
-    SELECTION_UNFOUNDED,
-    TRIALS_UNSOUND,
-)
 from registry.records.rules.auditor_statements import STATEMENTS, verify_statement
 from registry.records.rules.calendar_days import (
     day_after,
@@ -134,18 +113,18 @@ class Conduct:
             members = {}
         if members.get("kind") != "ranking":
             detail = f"entry {erasure.target_index} has nothing that can be erased"
-            self._note(ERASURE_UNFOUNDED, detail, erasure.entry_index)
+            self._note(refusals.ERASURE_UNFOUNDED, detail, erasure.entry_index)
             return
         missing = set(erasure.digests) - set(cast("Sequence[str]", members["_sd"]))
         if missing:
             detail = f"entry {erasure.target_index} has no digest {min(missing)}"
-            self._note(ERASURE_UNFOUNDED, detail, erasure.entry_index)
+            self._note(refusals.ERASURE_UNFOUNDED, detail, erasure.entry_index)
 
     def check_selection(self, selection: LoggedSelection, *, is_ranking: bool) -> None:
         """is_ranking: whether a ranking of that id stands in the log."""
         if not is_ranking:
             detail = f"no ranking {selection.ranking_id} before it"
-            self._note(SELECTION_UNFOUNDED, detail, selection.entry_index)
+            self._note(refusals.SELECTION_UNFOUNDED, detail, selection.entry_index)
 
     def overdue_days(self, now: datetime) -> list[str]:
         """Days whose secret should be revealed by now, whether or not the log goes on."""
@@ -174,7 +153,7 @@ class Conduct:
         elif kind == "report":
             self._read_report(index, members)
         elif kind == "trials" and (broken := read_trials(self.state, members)):
-            self._note(TRIALS_UNSOUND, broken, index)
+            self._note(refusals.TRIALS_UNSOUND, broken, index)
         elif kind == "seed":
             is_ahead = "commitment" in members
             (self._read_commitment if is_ahead else self._read_reveal)(index, members)
@@ -185,11 +164,13 @@ class Conduct:
         self._read_id(index, line.record_id, line.minute, is_ranking=True)
         self.state.ranked = max(self.state.ranked, line.minute)
         if line.policy not in self.state.policies:
-            self._note(POLICY_UNLOGGED, f"no policy {line.policy} before it", index)
+            self._note(
+                refusals.POLICY_UNLOGGED, f"no policy {line.policy} before it", index
+            )
         seed = self.state.seeds.get(line.seed_index)
         if seed is None:
             detail = f"entry {line.seed_index} is no commitment before it"
-            self._note(SEED_UNLOGGED, detail, index)
+            self._note(refusals.SEED_UNLOGGED, detail, index)
         else:
             self._check_seed(index, seed, line.minute)
         if line.operator_count is not None:
@@ -199,13 +180,13 @@ class Conduct:
         """Check that it is the day's own, or that of the day before for a further page."""
         detail = f"the seed of {seed.day} at {minute}"
         if not seed.day <= minute[:10] <= day_after(seed.day):
-            self._note(SEED_NOT_OF_THE_DAY, detail, index)
+            self._note(refusals.SEED_NOT_OF_THE_DAY, detail, index)
         elif (
             seed.revealed
             and instant_of_minute(minute) - instant_of_minute(seed.revealed)
             > RESOLUTION
         ):
-            self._note(SEED_USED_AFTER_REVEAL, detail, index)
+            self._note(refusals.SEED_USED_AFTER_REVEAL, detail, index)
 
     def _read_id(
         self, index: int, record_id: str, minute: str, *, is_ranking: bool
@@ -213,10 +194,10 @@ class Conduct:
         own, clock = minute_of_id(record_id), self._minutes(minute)
         if abs(own - clock) > ID_TOLERANCE_MIN:
             detail = f"the id {record_id} is not of {minute}"
-            self._note(RECORD_ID_OUT_OF_TIME, detail, index)
+            self._note(refusals.RECORD_ID_OUT_OF_TIME, detail, index)
         elif not self.state.seen.add(record_id, own, is_ranking=is_ranking):
             detail = f"{record_id} stands in the log already"
-            self._note(RECORD_LOGGED_TWICE, detail, index)
+            self._note(refusals.RECORD_LOGGED_TWICE, detail, index)
 
     def _read_selection(self, index: int, members: Members) -> None:
         ranking_id, seen = str(members["ranking"]), self.state.seen
@@ -224,7 +205,7 @@ class Conduct:
         oldest = SELECTABLE_DAYS * DAY_MIN + 1 if members["v"] != VERSION else age_min
         if not -ID_TOLERANCE_MIN <= age_min <= oldest:
             detail = f"{ranking_id} is not of the {SELECTABLE_DAYS} days before it"
-            self._note(SELECTION_UNFOUNDED, detail, index)
+            self._note(refusals.SELECTION_UNFOUNDED, detail, index)
             return
         is_ranking = seen.is_ranking(ranking_id)
         selection = LoggedSelection(entry_index=index, ranking_id=ranking_id)
@@ -234,14 +215,16 @@ class Conduct:
             self.check_selection(selection, is_ranking=is_ranking)
         if not seen.select(ranking_id):
             detail = f"{ranking_id} has a selection already"
-            self._note(SELECTION_LOGGED_TWICE, detail, index)
+            self._note(refusals.SELECTION_LOGGED_TWICE, detail, index)
 
     def _read_erase(self, index: int, members: Members) -> None:
         """Read an erasure: one of a range begins and ends with rankings, and names no digests."""
         target = cast("int", members["index"])
         last = cast("int", members.get("last", target))
         if max(target, last) >= index:
-            self._note(ERASURE_UNFOUNDED, f"entry {last} is not before it", index)
+            self._note(
+                refusals.ERASURE_UNFOUNDED, f"entry {last} is not before it", index
+            )
             return
         digests = tuple(cast("Sequence[str]", members["fields"]))
         for end in {target, last}:
@@ -254,7 +237,7 @@ class Conduct:
         last = cast("int", members.get("last", -1))
         if last >= index:
             detail = f"entry {last} is not before it"
-            self._note(ATTESTATION_UNFOUNDED, detail, index)
+            self._note(refusals.ATTESTATION_UNFOUNDED, detail, index)
         try:
             verify_statement(members, self._origin)
         except RegistryError as refused:
@@ -265,19 +248,19 @@ class Conduct:
         first = self.state.reports.setdefault(window, index)
         if first != index:
             detail = f"that of {window} stands at entry {first} already"
-            self._note(REPORT_LOGGED_TWICE, detail, index)
+            self._note(refusals.REPORT_LOGGED_TWICE, detail, index)
 
     # --- seeds ---
 
     def _read_commitment(self, index: int, members: Members) -> None:
         day = str(members["day"])
         if not is_day(day):
-            self._note(RECORD_FIELD_INVALID, f"/day no such day: {day}", index)
+            self._note(refusals.RECORD_FIELD_INVALID, f"/day no such day: {day}", index)
         elif self._seed_of(day) is not None:
-            self._note(SEED_COMMITTED_TWICE, f"the second for {day}", index)
+            self._note(refusals.SEED_COMMITTED_TWICE, f"the second for {day}", index)
         else:
             if self._is_committed_late(day, str(members["t"])):
-                self._note(SEED_COMMITTED_LATE, f"that of {day}", index)
+                self._note(refusals.SEED_COMMITTED_LATE, f"that of {day}", index)
             commitment = str(members["commitment"])
             seed = CommittedDay(day=day, commitment=commitment)
             self.state.seeds[index] = seed
@@ -301,10 +284,12 @@ class Conduct:
         seed = self._seed_of(day)
         if seed is None or seed.is_revealed:
             reason = "revealed before" if seed else "not committed to before"
-            self._note(SEED_UNCOMMITTED, f"the secret of {day} was {reason}", index)
+            self._note(
+                refusals.SEED_UNCOMMITTED, f"the secret of {day} was {reason}", index
+            )
             return
         if str(members["t"])[:10] <= day:
-            self._note(SEED_REVEALED_EARLY, f"that of {day}", index)
+            self._note(refusals.SEED_REVEALED_EARLY, f"that of {day}", index)
         try:
             verify_reveal(bytes.fromhex(str(members["secret"])), seed.commitment)
         except Refused as refused:
@@ -327,7 +312,7 @@ class Conduct:
             elif now > instant_of_minute(seed.late_since) + REVEAL_GRACE:
                 seed.is_reported = True
                 detail = f"that of {seed.day} is not revealed at {self.state.minute}"
-                self._note(SEED_OVERDUE, detail, index)
+                self._note(refusals.SEED_OVERDUE, detail, index)
 
     # --- operators ---
 
@@ -336,7 +321,7 @@ class Conduct:
         counted = self.state.operators.setdefault(operator, Counted())
         if number <= counted.reached or number in counted.ahead:
             detail = f"ranking {number} of {operator} stands in the log already"
-            self._note(OPERATOR_COUNT_BROKEN, detail, index)
+            self._note(refusals.OPERATOR_COUNT_BROKEN, detail, index)
             return
         counted.ahead[number] = self.state.minute
         while counted.reached + 1 in counted.ahead:
@@ -362,7 +347,7 @@ class Conduct:
         counted.ahead.clear()
         self._waiting.discard(operator)
         detail = f"of {operator}, ranking {missing} is missing before ranking {present}"
-        self._note(OPERATOR_COUNT_BROKEN, detail, index)
+        self._note(refusals.OPERATOR_COUNT_BROKEN, detail, index)
 
     # --- time ---
 
@@ -373,7 +358,9 @@ class Conduct:
         try:
             now = instant_of_minute(minute)
         except ValueError:
-            self._note(RECORD_FIELD_INVALID, f"/t no such time: {minute}", index)
+            self._note(
+                refusals.RECORD_FIELD_INVALID, f"/t no such time: {minute}", index
+            )
             return False
         if minute > self.state.minute:
             self.state.minute = minute
@@ -382,7 +369,7 @@ class Conduct:
             self._look_for_gaps(index, now)
         elif instant_of_minute(self.state.minute) - now > MERGE_DELAY + RESOLUTION:
             detail = f"{minute} stands after {self.state.minute}"
-            self._note(RECORD_OUT_OF_TIME, detail, index)
+            self._note(refusals.RECORD_OUT_OF_TIME, detail, index)
         return True
 
     def _minutes(self, minute: str) -> int:

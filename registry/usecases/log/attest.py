@@ -8,19 +8,15 @@ from registry.db.log import entries as log
 from registry.errors import Conflict, Forbidden, Refused
 from registry.records.attestation import Rescoring
 from registry.records.record import rescore_record
+from registry.usecases import refusals
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promised, Promiser
-from registry.usecases.refusals import (
-    ATTESTATION_BEYOND_LOG,
-    ATTESTATION_KNOWN,
-    AUDITOR_UNKNOWN,
-)
 
 
 def verify_known(auditor: str, auditors: Collection[str]) -> None:
     """Raises: Forbidden."""
     if auditor not in auditors:
-        raise Forbidden(AUDITOR_UNKNOWN, pointer="/auditor")
+        raise Forbidden(refusals.AUDITOR_UNKNOWN, pointer="/auditor")
 
 
 async def accept_attestation(
@@ -41,12 +37,12 @@ async def accept_attestation(
     rescoring.verify_for(origin)
     newest = await log.latest_checkpoint(connection)
     if newest is None or rescoring.last_index >= newest.size:
-        raise Refused(ATTESTATION_BEYOND_LOG, pointer="/last")
+        raise Refused(refusals.ATTESTATION_BEYOND_LOG, pointer="/last")
     now = ids.clock()
     record = rescore_record(record_id=ids.ulid(), at=now, rescoring=rescoring)
     fresh = await attestations.save_attestation(
         connection, rescoring.statement, record.id, now
     )
     if not fresh:
-        raise Conflict(ATTESTATION_KNOWN)
+        raise Conflict(refusals.ATTESTATION_KNOWN)
     return await promiser.accept(connection, record, now)

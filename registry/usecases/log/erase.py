@@ -30,15 +30,11 @@ from registry.records import record as records
 from registry.records.disclosure import digest_disclosure
 from registry.records.promise import Promise
 from registry.records.record import parse_record
+from registry.usecases import refusals
 from registry.usecases.background import outlasting
 from registry.usecases.ids import IdSource
 from registry.usecases.log.log_proofs import MERGE_DELAY_S
 from registry.usecases.log.promiser import Promiser
-from registry.usecases.refusals import (
-    RANKING_NOT_YOURS,
-    RANKING_UNKNOWN,
-    RECORD_PENDING,
-)
 
 BATCH = 1_000
 PAUSE_S = 3_600.0
@@ -87,11 +83,11 @@ async def erase_ranking(
     promiser.verify_log_moves()
     logged = await find(connection, record_id)
     if logged is None or logged.record.kind != "ranking":
-        raise NotFound(RANKING_UNKNOWN)
+        raise NotFound(refusals.RANKING_UNKNOWN)
     if operator is not None and parse_record(logged.record.body)["op"] != operator:
-        raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
+        raise Forbidden(refusals.RANKING_NOT_YOURS, pointer="/rankingId")
     if logged.leaf_index is None:
-        raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
+        raise Conflict(refusals.RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
     index = logged.leaf_index
     earlier = await erasures.find_erasure(connection, index)
     if earlier is None:

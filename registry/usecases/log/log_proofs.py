@@ -19,13 +19,8 @@ from registry.tlog.proof import (
     tiles_for,
 )
 from registry.tlog.tiles import HashRun
+from registry.usecases import refusals
 from registry.usecases.log.served_log import ServedCheckpoint, ServedLog
-from registry.usecases.refusals import (
-    LEAF_UNKNOWN,
-    RECORD_PENDING,
-    RECORD_UNKNOWN,
-    TREE_UNKNOWN,
-)
 
 MERGE_DELAY_S = 1
 
@@ -75,7 +70,7 @@ async def find_logged(
     """kind: the one it must be of. Raises: NotFound."""
     logged = await served.find(connection, record_id)
     if logged is None or (kind and logged.record.kind != kind):
-        raise NotFound(RECORD_UNKNOWN)
+        raise NotFound(refusals.RECORD_UNKNOWN)
     return logged
 
 
@@ -84,7 +79,7 @@ async def prove_record(served: ServedLog, logged: LoggedRecord) -> ProvenRecord:
     index = logged.leaf_index
     newest = None if index is None else await served.covering(index)
     if newest is None or index is None:
-        raise Conflict(RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
+        raise Conflict(refusals.RECORD_PENDING, retry_after_s=MERGE_DELAY_S)
     read = await _reader(served, inclusion_runs(index, newest.size), newest.size)
     inclusion = Inclusion(
         leaf_index=index,
@@ -102,7 +97,9 @@ async def prove_leaf(
     """size: of a published tree, by default the newest. Raises: NotFound."""
     size = await _published_size(served, size)
     if index >= size:
-        raise NotFound(LEAF_UNKNOWN, f"a tree of size {size} has no leaf {index}")
+        raise NotFound(
+            refusals.LEAF_UNKNOWN, f"a tree of size {size} has no leaf {index}"
+        )
     leaf = HashRun(level=0, first=index, count=1)
     runs = (leaf, *edge_runs(size), *inclusion_runs(index, size))
     read = await _reader(served, runs, size)
@@ -122,7 +119,7 @@ async def find_leaf(connection: Connection, leaf_hash: bytes) -> int:
         detail = (
             "no leaf in the tables has this hash; older ones are found by their index"
         )
-        raise NotFound(LEAF_UNKNOWN, detail, pointer="hash")
+        raise NotFound(refusals.LEAF_UNKNOWN, detail, pointer="hash")
     return index
 
 
@@ -152,7 +149,9 @@ async def _published_size(served: ServedLog, size: int | None) -> int:
     newest = await served.checkpoint()
     published = newest.size if newest else 0
     if size is not None:
-        raise NotFound(TREE_UNKNOWN, f"the published tree has size {published}")
+        raise NotFound(
+            refusals.TREE_UNKNOWN, f"the published tree has size {published}"
+        )
     return published
 
 

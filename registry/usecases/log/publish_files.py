@@ -11,18 +11,13 @@ from itertools import chain, islice
 from pathlib import Path
 
 from registry.errors import Refused, RegistryError
+from registry.tlog import refusals
 from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import VerifierKey
 from registry.tlog.proof import read_from_tiles, tiles_for
-from registry.tlog.refusals import (
-    LOG_FORKED,
-    LOG_MISSING,
-    LOG_ROOT_WRONG,
-    LOG_SHRUNK,
-    LogInvalid,
-)
+from registry.tlog.refusals import LogInvalid
 from registry.tlog.tiles import (
     TILE_WIDTH,
     Bundle,
@@ -89,7 +84,7 @@ async def _publish(
 ) -> Published:
     note = await fetch(CHECKPOINT)
     if note is None:
-        raise LogInvalid(LOG_MISSING, "not found", path=CHECKPOINT)
+        raise LogInvalid(refusals.LOG_MISSING, "not found", path=CHECKPOINT)
     head = verify_checkpoint(note, log_key).checkpoint
     _verify_growth(before, head)
     growth = _Growth(
@@ -108,7 +103,7 @@ async def _publish(
     if edge.root() != head.root:
         log_folder.drop_staged()
         raise LogInvalid(
-            LOG_ROOT_WRONG, "the entries do not give its root", path=CHECKPOINT
+            refusals.LOG_ROOT_WRONG, "the entries do not give its root", path=CHECKPOINT
         )
     growth.stage_edge()
     log_folder.publish(CHECKPOINT, note)
@@ -158,7 +153,7 @@ class _Growth:
             if prefix.root() != before.root and not self.trusts_folder:
                 self.log_folder.drop_staged()
                 raise LogInvalid(
-                    LOG_FORKED,
+                    refusals.LOG_FORKED,
                     f"its first {before.size} entries are not those published before",
                     path=CHECKPOINT,
                 )
@@ -173,7 +168,7 @@ class _Growth:
         content = await self.fetch(path) or await self._fetch_full(bundle)
         leaves = _leaves_of(bundle, content)
         if content is None or leaves is None:
-            raise LogInvalid(LOG_MISSING, "not found, or no bundle", path=path)
+            raise LogInvalid(refusals.LOG_MISSING, "not found, or no bundle", path=path)
         self.summary.fetched += 1
         self.summary.repaired += there is not None and there != content
         if there != content:
@@ -228,7 +223,7 @@ def _previous(log_folder: LogFolder, keys: Sequence[VerifierKey]) -> Checkpoint 
         except RegistryError as refused:
             cause = cause or refused.problem.detail
     raise LogInvalid(
-        LOG_FORKED,
+        refusals.LOG_FORKED,
         f"the one in the folder is not of this log: {cause}",
         path=CHECKPOINT,
     )
@@ -239,10 +234,14 @@ def _verify_growth(before: Checkpoint | None, head: Checkpoint) -> None:
         return
     if head.size < before.size:
         raise LogInvalid(
-            LOG_SHRUNK, f"size {head.size} after size {before.size}", path=CHECKPOINT
+            refusals.LOG_SHRUNK,
+            f"size {head.size} after size {before.size}",
+            path=CHECKPOINT,
         )
     if head.size == before.size and head.root != before.root:
-        raise LogInvalid(LOG_FORKED, f"two trees of size {head.size}", path=CHECKPOINT)
+        raise LogInvalid(
+            refusals.LOG_FORKED, f"two trees of size {head.size}", path=CHECKPOINT
+        )
 
 
 def _saved_edge(log_folder: LogFolder, before: Checkpoint | None) -> TreeEdge:

@@ -24,13 +24,8 @@ from registry.identity.requests.operator_request import (
     key_of,
     verify_request,
 )
+from registry.usecases import refusals
 from registry.usecases.ids import Clock
-from registry.usecases.refusals import (
-    CREDENTIALS_INVALID,
-    OPERATOR_KEY_UNKNOWN,
-    REQUEST_REPLAYED,
-    REQUEST_SIGNATURE_INVALID,
-)
 
 LIFE_S = 5.0
 MAX_CACHED = 4_096
@@ -90,7 +85,7 @@ class OperatorAccess:
         except ValueError as error:
             detail = f"An API key {error}."
             raise Unauthorized(
-                CREDENTIALS_INVALID, detail, pointer="Authorization"
+                refusals.CREDENTIALS_INVALID, detail, pointer="Authorization"
             ) from error
         return await self.of_digest(digest)
 
@@ -98,7 +93,7 @@ class OperatorAccess:
         """The operator's id by the digest of its API key. Raises: Unauthorized."""
         operator_id = await self._by_digest.find(digest)
         if operator_id is None:
-            raise Unauthorized(OPERATOR_KEY_UNKNOWN, pointer="Authorization")
+            raise Unauthorized(refusals.OPERATOR_KEY_UNKNOWN, pointer="Authorization")
         return operator_id
 
     async def of_signature(self, request: SignedRequest) -> str:
@@ -107,13 +102,15 @@ class OperatorAccess:
         try:
             known = await self._by_kid.find(key_of(request))
             if known is None:
-                raise Unauthorized(OPERATOR_KEY_UNKNOWN, pointer="Signature-Input")
+                raise Unauthorized(
+                    refusals.OPERATOR_KEY_UNKNOWN, pointer="Signature-Input"
+                )
             operator_id, key = known
             used = verify_request(request, key, now=int(now.timestamp()))
         except Refused as refused:
             detail = refused.problem.detail
             raise Unauthorized(
-                REQUEST_SIGNATURE_INVALID, detail, pointer="Signature"
+                refusals.REQUEST_SIGNATURE_INVALID, detail, pointer="Signature"
             ) from refused
         await self._use(operator_id, used, now)
         return operator_id
@@ -127,7 +124,7 @@ class OperatorAccess:
                 connection, operator_id, used.nonce, forgotten_at, now
             )
         if not fresh:
-            raise Unauthorized(REQUEST_REPLAYED, pointer="Signature-Input")
+            raise Unauthorized(refusals.REQUEST_REPLAYED, pointer="Signature-Input")
 
     async def _find_by_digest(self, digest: bytes) -> str | None:
         async with reading(self._engine).connect() as connection:

@@ -24,15 +24,8 @@ from registry.identity.statements.operator_statement import (
     parse_operator_statement,
 )
 from registry.identity.statements.registered_claims import verify_claims
+from registry.usecases import refusals
 from registry.usecases.ids import IdSource
-from registry.usecases.refusals import (
-    OPERATOR_ADDRESS_WRONG,
-    OPERATOR_CLOSED,
-    OPERATOR_KNOWN,
-    OPERATOR_STATEMENT_REPLAYED,
-    OPERATOR_SUBJECT_WRONG,
-    OPERATOR_UNKNOWN,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,16 +62,16 @@ async def take_statement(
 
 def _verify_address(statement: OperatorStatement, operator_id: str | None) -> None:
     if (statement.act == "register") != (operator_id is None):
-        raise Refused(OPERATOR_ADDRESS_WRONG, pointer="/act")
+        raise Refused(refusals.OPERATOR_ADDRESS_WRONG, pointer="/act")
     if operator_id not in {None, statement.operator_id}:
-        raise Refused(OPERATOR_ADDRESS_WRONG, pointer="/sub")
+        raise Refused(refusals.OPERATOR_ADDRESS_WRONG, pointer="/sub")
 
 
 async def find_operator(connection: Connection, operator_id: str) -> StoredOperator:
     """Raises: NotFound."""
     operator = await operators.find_operator(connection, operator_id)
     if operator is None:
-        raise NotFound(OPERATOR_UNKNOWN)
+        raise NotFound(refusals.OPERATOR_UNKNOWN)
     return operator
 
 
@@ -88,13 +81,13 @@ async def _register(
     """The key is in the payload: who can sign with it is the operator."""
     key = _brought(statement)
     if statement.operator_id != key.kid:
-        raise Refused(OPERATOR_SUBJECT_WRONG, pointer="/sub")
+        raise Refused(refusals.OPERATOR_SUBJECT_WRONG, pointer="/sub")
     verify_jws(jws, key)
     added = await operators.add_operator(
         connection, key, now=now, stated_at=statement.issued_at
     )
     if not added:
-        raise Conflict(OPERATOR_KNOWN, pointer="/jwk")
+        raise Conflict(refusals.OPERATOR_KNOWN, pointer="/jwk")
     await _say(connection, statement)
 
 
@@ -104,13 +97,13 @@ async def _change(
     """Apply a statement; of two at once the second waits, and is refused by its `iat` if that is older."""
     known = await operators.lock_operator(connection, statement.operator_id)
     if known is None:
-        raise NotFound(OPERATOR_UNKNOWN, pointer="/sub")
+        raise NotFound(refusals.OPERATOR_UNKNOWN, pointer="/sub")
     if known.jwk is None:
-        raise Gone(OPERATOR_CLOSED, pointer="/sub")
+        raise Gone(refusals.OPERATOR_CLOSED, pointer="/sub")
     verify_jws(jws, parse_jwk(dict(known.jwk)))
     if statement.issued_at <= known.stated_at:
         detail = f"The last one was issued at {known.stated_at:%Y-%m-%dT%H:%M:%SZ}."
-        raise Conflict(OPERATOR_STATEMENT_REPLAYED, detail, pointer="/iat")
+        raise Conflict(refusals.OPERATOR_STATEMENT_REPLAYED, detail, pointer="/iat")
     await operators.note_statement(connection, known.operator_id, statement.issued_at)
     await _CHANGES[statement.act](connection, statement, now)
 
@@ -129,7 +122,7 @@ async def _rotate(
 ) -> None:
     key = _brought(statement)
     if not await operators.save_key(connection, statement.operator_id, key):
-        raise Conflict(OPERATOR_KNOWN, pointer="/next_jwk")
+        raise Conflict(refusals.OPERATOR_KNOWN, pointer="/next_jwk")
 
 
 async def _close(

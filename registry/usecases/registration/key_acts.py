@@ -11,6 +11,7 @@ from registry.db.sites import listed_sites as sites
 from registry.db.sites import notices
 from registry.db.sites.listed_sites import StoredKey
 from registry.errors import Conflict, Refused
+from registry.identity import refusals
 from registry.identity.keys.key_source import KeyReference
 from registry.identity.keys.key_trust import (
     Distrusted,
@@ -18,11 +19,6 @@ from registry.identity.keys.key_trust import (
     RevocationSigned,
     Trusted,
     next_key_state,
-)
-from registry.identity.refusals import (
-    KEY_NOT_PUBLISHED,
-    NEXT_KEY_NOT_PUBLISHED,
-    REVOKED_KEY_UNKNOWN,
 )
 from registry.identity.statements.jws import CompactJws, parse_compact, verify_jws
 from registry.identity.statements.registration import SiteStatement, parse_statement
@@ -55,7 +51,9 @@ def verify_signature(
     jws = parse_compact(registration.token)
     signing_key = published.find(jws.kid)
     if signing_key is None:
-        raise Refused(KEY_NOT_PUBLISHED, f"No key has the thumbprint {jws.kid}.")
+        raise Refused(
+            refusals.KEY_NOT_PUBLISHED, f"No key has the thumbprint {jws.kid}."
+        )
     signer, key = signing_key
     verify_jws(jws, key)
     return VerifiedStatement(
@@ -99,7 +97,7 @@ async def rotate_keys(
     )
     if following not in verified.published.keys:
         detail = f"{following.source_url} holds no key of thumbprint {following.kid}."
-        raise Refused(NEXT_KEY_NOT_PUBLISHED, detail, pointer="/next_kid")
+        raise Refused(refusals.NEXT_KEY_NOT_PUBLISHED, detail, pointer="/next_kid")
     _verify_trust(
         following,
         verified.published,
@@ -125,7 +123,7 @@ async def revoke_key(
     known = await sites.keys_of(connection, entry.site_id)
     if all(key.known.reference.kid != signed.revoked_kid for key in known):
         raise Refused(
-            REVOKED_KEY_UNKNOWN,
+            refusals.REVOKED_KEY_UNKNOWN,
             f"The thumbprint is {signed.revoked_kid}.",
             pointer="/revoked_kid",
         )

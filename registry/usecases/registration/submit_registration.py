@@ -29,13 +29,8 @@ from registry.identity.statements.registration import (
     verify_statement,
 )
 from registry.sites.host import Host
+from registry.usecases import refusals
 from registry.usecases.ids import Clock, IdSource
-from registry.usecases.refusals import (
-    NONCE_TRIED_OFTEN,
-    REGISTRATION_SUPERSEDED,
-    REGISTRATIONS_WAITING,
-    SITE_NOT_REGISTERED,
-)
 
 
 async def issue_challenge(
@@ -87,10 +82,10 @@ async def submit_registration(
     verify_challenge(statement, issued, now=now)
     tries = await registrations.count_of_nonce(connection, statement.nonce)
     if tries >= MAX_PER_NONCE:
-        raise Conflict(NONCE_TRIED_OFTEN, pointer="/jti")
+        raise Conflict(refusals.NONCE_TRIED_OFTEN, pointer="/jti")
     site = await sites.find_site(connection, statement.host.name)
     if site is None and statement.act != "register":
-        raise Conflict(SITE_NOT_REGISTERED, pointer="/act")
+        raise Conflict(refusals.SITE_NOT_REGISTERED, pointer="/act")
     verify_sequence(statement, last_seq=site.seq if site else None, now=now)
     registration = Registration(
         registration_id=ids.ulid(),
@@ -112,14 +107,16 @@ async def submit_registration(
 
 
 async def _take_place(connection: Connection, new: Registration) -> None:
-    superseded = Refused(REGISTRATION_SUPERSEDED).problem
+    superseded = Refused(refusals.REGISTRATION_SUPERSEDED).problem
     await registrations.supersede(
         connection, new.host, new.network, superseded, new.submitted_at
     )
     if new.network is not None:
         waiting = await registrations.count_waiting(connection, new.network)
         if waiting >= MAX_WAITING:
-            raise RateLimited(REGISTRATIONS_WAITING, retry_after_s=RETRY_AFTER_S)
+            raise RateLimited(
+                refusals.REGISTRATIONS_WAITING, retry_after_s=RETRY_AFTER_S
+            )
     await registrations.save_registration(connection, new)
 
 

@@ -28,16 +28,9 @@ from registry.reports.invariance import (
 )
 from registry.sites.identifier import parse_site_id
 from registry.sites.place import Point, centroid_of
+from registry.usecases import refusals
 from registry.usecases.background import in_background
 from registry.usecases.ids import Clock
-from registry.usecases.refusals import (
-    COUNTERFACTUAL_BUSY,
-    NOT_READY,
-    PERTURBATION_UNFIT,
-    RANKING_ERASED,
-    RANKING_UNKNOWN,
-    SITE_UNKNOWN,
-)
 from registry.usecases.reports.perturb import Draw, TrialListing
 from registry.usecases.reports.shadow import (
     listings_of,
@@ -116,7 +109,7 @@ class Counterfactuals:
     async def answer(self, inquiry: Inquiry, filters: Filters) -> Counterfactual:
         """Return the answer. inquiry: verified. filters: what its own mean. Raises: RegistryError."""
         if self._is_busy:
-            raise RateLimited(COUNTERFACTUAL_BUSY, retry_after_s=BUSY_S)
+            raise RateLimited(refusals.COUNTERFACTUAL_BUSY, retry_after_s=BUSY_S)
         self._is_busy = True
         try:
             shadow = await self._read(inquiry, filters)
@@ -129,12 +122,14 @@ class Counterfactuals:
         perturbation = _perturbation_of(inquiry)
         changed = list(dict.fromkeys(map(_site_id, inquiry.sites)))
         if not self._follower.is_loaded:
-            raise Unavailable(NOT_READY, retry_after_s=1)
+            raise Unavailable(refusals.NOT_READY, retry_after_s=1)
         now, seed = self._clock(), sha256(inquiry.statement).digest()
         async with self._auditor.connect() as connection:
             question = await _question_of(connection, inquiry, filters)
             if perturbation.name in MOVES and question.cell is None:
-                raise Refused(PERTURBATION_UNFIT, "nobody is anywhere", pointer="/cell")
+                raise Refused(
+                    refusals.PERTURBATION_UNFIT, "nobody is anywhere", pointer="/cell"
+                )
             query = self._query_of(question)
             first = await in_background(lambda: self._first(query, now, seed))
             wanted = list(dict.fromkeys([*changed, *first]))
@@ -143,12 +138,16 @@ class Counterfactuals:
             )
             if missing := [site_id for site_id in changed if site_id not in stored]:
                 place = f"/sites/{changed.index(missing[0])}"
-                raise Refused(SITE_UNKNOWN, "the site is not listed", pointer=place)
+                raise Refused(
+                    refusals.SITE_UNKNOWN, "the site is not listed", pointer=place
+                )
             like = changed or list(stored)[:1]
             materials = await read_materials(connection, self._lister, like, now)
         listings = listings_of(materials, self._lister)
         if not listings:
-            raise Refused(PERTURBATION_UNFIT, "no site is listed", pointer="/sites")
+            raise Refused(
+                refusals.PERTURBATION_UNFIT, "no site is listed", pointer="/sites"
+            )
         return _Shadow(
             perturbation=perturbation,
             query=query,
@@ -219,14 +218,14 @@ def _perturbation_of(inquiry: Inquiry) -> Perturbation:
     perturbation = PERTURBATION.get(inquiry.perturbation)
     if perturbation is None:
         problem = f"it is none of {', '.join(PERTURBATION)}"
-        raise Refused(PERTURBATION_UNFIT, problem, pointer="/perturbation")
+        raise Refused(refusals.PERTURBATION_UNFIT, problem, pointer="/perturbation")
     if (perturbation.name == JOINS) == bool(inquiry.sites):
         problem = (
             "a site of ours joins"
             if perturbation.name == JOINS
             else "name who is changed"
         )
-        raise Refused(PERTURBATION_UNFIT, problem, pointer="/sites")
+        raise Refused(refusals.PERTURBATION_UNFIT, problem, pointer="/sites")
     return perturbation
 
 
@@ -234,7 +233,9 @@ def _site_id(spelled: str) -> int:
     try:
         return parse_site_id(spelled)
     except ValueError as error:
-        raise Refused(SITE_UNKNOWN, "no id of a site", pointer="/sites") from error
+        raise Refused(
+            refusals.SITE_UNKNOWN, "no id of a site", pointer="/sites"
+        ) from error
 
 
 async def _question_of(
@@ -247,7 +248,7 @@ async def _question_of(
     wanted = record_id_of(inquiry.ranking)
     answer = (await invariance.find_rankings(connection, [wanted])).get(wanted)
     if answer is None:
-        raise NotFound(RANKING_UNKNOWN, pointer="/ranking")
+        raise NotFound(refusals.RANKING_UNKNOWN, pointer="/ranking")
     if not answer.disclosures:
-        raise Gone(RANKING_ERASED, pointer="/ranking")
+        raise Gone(refusals.RANKING_ERASED, pointer="/ranking")
     return question_of(wanted, answer.disclosures)

@@ -17,12 +17,9 @@ from registry.db.reports.observations import site_disclosures
 from registry.db.sites.former_categories import categories_then
 from registry.errors import Refused, Unavailable
 from registry.identity.keys.private_keys import PrivateKey
+from registry.reports.archive import refusals
 from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.archive.archive_rows import ArchivedRanking, archive_ranking
-from registry.reports.archive.refusals import (
-    ARCHIVE_NOT_COVERED,
-    ARCHIVE_WINDOW_INVALID,
-)
 from registry.reports.archive.writing import ArchiveWriter, WriteSummary
 from registry.reports.report_terms import Window
 from registry.reports.window.observation import SiteDisclosure
@@ -36,9 +33,11 @@ def window_of_minutes(start: datetime, end: datetime, now: datetime) -> Window:
     """Raises: Refused if the log could not tell what belongs to it."""
     for instant in (start, end):
         if instant.tzinfo is None or instant.second or instant.microsecond:
-            raise Refused(ARCHIVE_WINDOW_INVALID, f"{instant} is no minute in UTC")
+            raise Refused(
+                refusals.ARCHIVE_WINDOW_INVALID, f"{instant} is no minute in UTC"
+            )
     if not timedelta() < end - start <= MAX_WINDOW or end > now:
-        raise Refused(ARCHIVE_WINDOW_INVALID)
+        raise Refused(refusals.ARCHIVE_WINDOW_INVALID)
     return Window(start_at=start.astimezone(UTC), end_at=end.astimezone(UTC))
 
 
@@ -97,7 +96,7 @@ async def _covering_checkpoint(
         connection, window.start_at, window.end_at, size
     )
     if head is None or uncovered:
-        raise Unavailable(ARCHIVE_NOT_COVERED, retry_after_s=RETRY_AFTER_S)
+        raise Unavailable(refusals.ARCHIVE_NOT_COVERED, retry_after_s=RETRY_AFTER_S)
     return head
 
 

@@ -16,16 +16,9 @@ from registry.records.disclosure import seal
 from registry.records.record import parse_record
 from registry.records.rules.seen_records import SELECTABLE_DAYS
 from registry.sites.identifier import format_site_id
+from registry.usecases import refusals
 from registry.usecases.ids import IdSource
 from registry.usecases.log.promiser import Promised, Promiser
-from registry.usecases.refusals import (
-    RANKING_ERASED,
-    RANKING_HAS_SELECTION,
-    RANKING_NOT_YOURS,
-    RANKING_UNKNOWN,
-    SELECTION_LATE,
-    SITE_NOT_IN_RANKING,
-)
 from registry.usecases.search.receipts import verify_receipt_id
 
 OUTCOME = r"^[a-z][a-z0-9_-]{0,31}$"
@@ -63,14 +56,14 @@ async def select_site(
     site_id = await _site_id(connection, selection.site_id)
     logged = await log.find_record(connection, record_id)
     if logged is None or logged.record.kind != "ranking":
-        raise NotFound(RANKING_UNKNOWN, pointer="/rankingId")
+        raise NotFound(refusals.RANKING_UNKNOWN, pointer="/rankingId")
     members = parse_record(logged.record.body)
     if operator and members["op"] not in {records.ANONYMOUS, operator}:
-        raise Forbidden(RANKING_NOT_YOURS, pointer="/rankingId")
+        raise Forbidden(refusals.RANKING_NOT_YOURS, pointer="/rankingId")
     now = ids.clock()
     number = await _number_in(connection, record_id, site_id)
     if now - logged.accepted_at > timedelta(days=SELECTABLE_DAYS):
-        raise Conflict(SELECTION_LATE, pointer="/rankingId")
+        raise Conflict(refusals.SELECTION_LATE, pointer="/rankingId")
     choice = {"choice": records.choice_of(site_id, selection.outcome)}
     sealed = seal(choice, ids.random_bytes, len(choice))
     record = records.selection_record(
@@ -89,7 +82,7 @@ async def select_site(
     )
     fresh = await rankings.save_selection(connection, stored)
     if not fresh:
-        raise Conflict(RANKING_HAS_SELECTION, pointer="/rankingId")
+        raise Conflict(refusals.RANKING_HAS_SELECTION, pointer="/rankingId")
     return await promiser.accept(connection, record, now)
 
 
@@ -107,10 +100,10 @@ async def _number_in(
     """Return the number of a site that the ranking holds. Raises: Refused, Conflict."""
     returned = await rankings.returned_sites(connection, ranking_id)
     if returned is None:
-        raise Conflict(RANKING_ERASED, pointer="/rankingId")
+        raise Conflict(refusals.RANKING_ERASED, pointer="/rankingId")
     if site_id is None:
         return None
     numbers = {format_site_id(site): site for site in returned}
     if site_id not in numbers:
-        raise Refused(SITE_NOT_IN_RANKING, pointer="/siteId")
+        raise Refused(refusals.SITE_NOT_IN_RANKING, pointer="/siteId")
     return numbers[site_id]

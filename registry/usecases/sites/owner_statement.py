@@ -18,12 +18,7 @@ from registry.identity.statements.registered_claims import (
 )
 from registry.sites.entry import SiteEntry
 from registry.sites.host import Host
-from registry.usecases.refusals import (
-    KEY_HELD,
-    REFRESH_OF_ANOTHER_HOST,
-    SITE_UNKNOWN,
-    SITE_WITHDRAWN,
-)
+from registry.usecases import refusals
 
 
 async def verify_owner(
@@ -43,7 +38,7 @@ async def verify_owner(
     jws = parse_compact(token, typ=typ)
     claims = parse_site_claims(jws.payload, test_hosts=test_hosts)
     if claims.host != host:
-        raise Refused(REFRESH_OF_ANOTHER_HOST, pointer="/sub")
+        raise Refused(refusals.REFRESH_OF_ANOTHER_HOST, pointer="/sub")
     verify_claims(claims, audience=audience, now=now)
     site = await find_registered(connection, host)
     known = await sites.keys_of(connection, site.site_id)
@@ -68,7 +63,7 @@ def find_trusted_key(kid: str, known: Sequence[StoredKey]) -> PublicKey:
     if "trusted" in own:
         return parse_jwk(dict(own["trusted"].jwk))
     if own.keys() & {"cooling", "recovering"}:
-        raise Conflict(KEY_HELD, pointer="/protected/kid")
+        raise Conflict(refusals.KEY_HELD, pointer="/protected/kid")
     raise Refused(
         KEY_NOT_PUBLISHED,
         f"The registry knows no key of the site with the thumbprint {kid}.",
@@ -82,7 +77,7 @@ async def find_registered(connection: Connection, host: Host) -> SiteEntry:
     """Raises: NotFound, Gone."""
     site = await sites.find_site(connection, host.name)
     if site is None:
-        raise NotFound(SITE_UNKNOWN, pointer="host")
+        raise NotFound(refusals.SITE_UNKNOWN, pointer="host")
     if site.status == "withdrawn":
-        raise Gone(SITE_WITHDRAWN, pointer="host")
+        raise Gone(refusals.SITE_WITHDRAWN, pointer="host")
     return site

@@ -31,13 +31,8 @@ from registry.formats.document import (
 )
 from registry.formats.refusals import PAGE_WITHOUT_TOOLS
 from registry.formats.semantic import semantic_hash
+from registry.identity import refusals
 from registry.identity.keys.public_keys import PublicKey
-from registry.identity.refusals import (
-    DOCUMENT_KEY_NOT_PINNED,
-    DOCUMENT_SIGNATURE_ALGORITHM,
-    DOCUMENT_SIGNATURE_EXPIRED,
-    DOCUMENT_SIGNATURE_MALFORMED,
-)
 from registry.identity.statements.declarations import Declarations
 from registry.identity.statements.document_signature import (
     Unsigned,
@@ -53,7 +48,10 @@ from registry.usecases.refusals import (
 
 # Only WAB says what `signature` is; in another format it may be anything.
 _ANOTHER_MEANING = frozenset(
-    {DOCUMENT_SIGNATURE_ALGORITHM.code, DOCUMENT_SIGNATURE_MALFORMED.code}
+    {
+        refusals.DOCUMENT_SIGNATURE_ALGORITHM.code,
+        refusals.DOCUMENT_SIGNATURE_MALFORMED.code,
+    }
 )
 _MAX_REASONS = 3
 _NOTHING_DECLARED = Declarations()
@@ -287,7 +285,7 @@ def check_signature(
             document.raw, host=host, pinned=pinned, now=now
         )
     except Refused as refused:
-        if refused.code == DOCUMENT_KEY_NOT_PINNED.code:
+        if refused.code == refusals.DOCUMENT_KEY_NOT_PINNED.code:
             return {"status": "unpinned", "detail": refused.problem.detail}
         if document.format != "wab" and refused.code in _ANOTHER_MEANING:
             return {"status": "unsigned"}
@@ -301,7 +299,7 @@ def check_signature(
 
 
 def _failed(problem: Problem) -> dict[str, Any]:
-    is_over = problem.code == DOCUMENT_SIGNATURE_EXPIRED.code
+    is_over = problem.code == refusals.DOCUMENT_SIGNATURE_EXPIRED.code
     return {"status": "expired" if is_over else "invalid", "detail": problem.detail}
 
 
