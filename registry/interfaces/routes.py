@@ -15,6 +15,7 @@ from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.log import tile_routes
 from registry.interfaces.mcp import mcp_routes, server_card
 from registry.interfaces.rest import health, operators, webhook_routes
+from registry.interfaces.rest.idempotency import AnsweredBefore
 from registry.interfaces.rest.labels import labels
 from registry.interfaces.rest.log import about, attestations, proofs
 from registry.interfaces.rest.registration import registrations
@@ -79,6 +80,7 @@ V1 = _without_options(
     Router(
         "/v1",
         middleware=[Conditional()],
+        exception_handlers={AnsweredBefore: lambda _, before: before.answer},
         route_handlers=[
             *_handlers_in(about, attestations, changes, counterfactuals),
             *_handlers_in(exposure_routes, invariance, kept_reports, labels, lint),

@@ -10,7 +10,12 @@ import pytest
 from litestar.datastructures import Headers
 
 from registry.errors import Conflict, Unprocessable
-from registry.interfaces.rest.idempotency import HEADER, LIFETIME, idempotent
+from registry.interfaces.rest.idempotency import (
+    HEADER,
+    LIFETIME,
+    AnsweredBefore,
+    idempotent,
+)
 from tests.db.scene import Scene
 
 KEY = b"w" * 32
@@ -63,10 +68,11 @@ async def call(
     """Return whether it took effect, and the body of the answer."""
     request: Any = query
     own = services(scene, later)
-    async with idempotent(request, own, scene.api, operator) as current:
-        if current.earlier is not None:
-            return False, current.earlier.content
-        return True, (await current.answer(view)).content
+    try:
+        async with idempotent(request, own, scene.api, operator) as current:
+            return True, (await current.answer(view)).content
+    except AnsweredBefore as before:
+        return False, before.answer.content
 
 
 async def test_it_takes_effect_once(scene: Scene) -> None:

@@ -56,21 +56,27 @@ class _Answer(msgspec.Struct, array_like=True):
     body: bytes
 
 
+class AnsweredBefore(Exception):
+    """A call that has its answer already, which a handler of V1 gives again."""
+
+    def __init__(self, answer: Response[Any]) -> None:
+        self.answer = answer
+
+
 class IdempotentCall:
-    """A call within the transaction of its effect. earlier: its answer, if it has one."""
+    """A call within the transaction of its effect."""
 
     def __init__(
         self, request: Call, services: Services, connection: Connection, call: bytes
     ) -> None:
         self.connection = connection
-        self.earlier: Response[Any] | None = None
         self._request = request
         self._services = services
         self._call = call
         self._digest = b""
 
     async def begin(self) -> None:
-        """Find out whether it was answered before. Raises: Conflict, Unprocessable."""
+        """Raises: AnsweredBefore, Conflict, Unprocessable."""
         if not self._call:
             return
         self._digest = await _digest(self._request)
@@ -81,7 +87,7 @@ class IdempotentCall:
             return
         if not hmac.compare_digest(stored.request, self._digest):
             raise Unprocessable(refusals.IDEMPOTENCY_KEY_REUSED, pointer=HEADER)
-        self.earlier = _response(_open(self._cipher, stored.answer, self._call))
+        raise AnsweredBefore(_response(_open(self._cipher, stored.answer, self._call)))
 
     async def answer(
         self, view: object, headers: Mapping[str, str] | None = None
@@ -119,10 +125,10 @@ class IdempotentCall:
 async def idempotent(
     request: Call, services: Services, engine: Engine, operator: str | None = None
 ) -> AsyncIterator[IdempotentCall]:
-    """Open the transaction of a call; what it yields says whether it was made before.
+    """Open the transaction of a call that was not answered before.
 
-    operator: who makes it, as far as that is proven. Raises: Refused, Conflict,
-    Unprocessable.
+    operator: who makes it, as far as that is proven. Raises: AnsweredBefore, Refused,
+    Conflict, Unprocessable.
     """
     key = read_key(request.headers.getall(HEADER, []))
     call = b"" if key is None else _name(request, services.web_key, operator, key)

@@ -116,8 +116,6 @@ async def _take(
 ) -> Response[StatedOperatorView]:
     token = await read_statement(request)
     async with idempotent(request, services, services.api) as call:
-        if call.earlier is not None:
-            return call.earlier
         stated = await take_statement(
             call.connection,
             token,

@@ -96,8 +96,6 @@ async def subscribe(
     if services.bot.agent is None:
         raise Unavailable(WEBHOOKS_OFF)
     async with idempotent(request, services, services.api, operator) as call:
-        if call.earlier is not None:
-            return call.earlier
         row = await subscriptions.subscribe(
             call.connection, operator, data.url, services.ids, _network_of(request)
         )

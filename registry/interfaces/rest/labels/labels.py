@@ -92,8 +92,6 @@ async def set_label(
     members = msgspec.to_builtins(data)
     labelling = Labelling.parse({**members, "source": digest_source(data.source)})
     async with idempotent(request, services, services.labeller) as call:
-        if call.earlier is not None:
-            return call.earlier
         attested = await accept_label(
             call.connection,
             labelling,

@@ -43,8 +43,6 @@ async def attest(
 ) -> Response[PromisedView]:
     """An auditor's signed result of a recomputation; auditors are those of `/v1/log`."""
     async with idempotent(request, services, services.api) as call:
-        if call.earlier is not None:
-            return call.earlier
         attested = await accept_attestation(
             call.connection,
             data,

@@ -84,8 +84,6 @@ async def create_challenge(
     """
     host = _parse_host(services, data)
     async with idempotent(request, services, services.api) as call:
-        if call.earlier is not None:
-            return call.earlier
         challenge = await issue_challenge(
             call.connection, host, audience=services.origin, ids=services.ids
         )
@@ -159,8 +157,6 @@ async def submit(
     """
     statement = await read_statement(request)
     async with idempotent(request, services, services.api) as call:
-        if call.earlier is not None:
-            return call.earlier
         registration = await submit_registration(
             call.connection,
             statement,

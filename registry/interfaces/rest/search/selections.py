@@ -31,8 +31,6 @@ async def report_selection(
     """
     operator = await admit_caller(request, services, Kind.SELECTION)
     async with idempotent(request, services, services.api, operator) as call:
-        if call.earlier is not None:
-            return call.earlier
         view = await _select(call.connection, services, data, operator)
         answer = await call.answer(view)
     SELECTIONS.inc()

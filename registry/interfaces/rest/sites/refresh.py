@@ -43,8 +43,6 @@ async def refresh_site(
     statement = await read_statement(request)
     site_host = parse_site_host(host, test_hosts=services.test_hosts)
     async with idempotent(request, services, services.api) as call:
-        if call.earlier is not None:
-            return call.earlier
         taken = await take_refresh(
             call.connection,
             statement,
