@@ -5,17 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    DateTime,
-    Row,
-    Table,
-    Text,
-    bindparam,
-    delete,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
@@ -65,7 +55,7 @@ async def add_operator(
 
 
 _SELECT = (
-    select(
+    sa.select(
         operator,
         operator_contact.c.name,
         operator_contact.c.contact,
@@ -91,7 +81,9 @@ async def lock_operator(
     connection: Connection, operator_id: str
 ) -> StoredOperator | None:
     """Lock an operator until the transaction ends."""
-    lock = select(operator.c.operator_id).where(operator.c.operator_id == operator_id)
+    lock = sa.select(operator.c.operator_id).where(
+        operator.c.operator_id == operator_id
+    )
     await connection.execute(lock.with_for_update())
     return await find_operator(connection, operator_id)
 
@@ -110,7 +102,7 @@ async def save_contact(
 
 async def save_key(connection: Connection, operator_id: str, key: PublicKey) -> bool:
     """Save a key; return False if it is, or was at first, another operator's."""
-    was = select(operator.c.operator_id).where(
+    was = sa.select(operator.c.operator_id).where(
         operator.c.operator_id != operator_id, operator.c.operator_id == key.kid
     )
     if (await connection.execute(was)).first():
@@ -132,7 +124,7 @@ async def save_api_key(
 
 async def drop_api_key(connection: Connection, operator_id: str) -> None:
     key = operator_api_key
-    await connection.execute(delete(key).where(key.c.operator_id == operator_id))
+    await connection.execute(sa.delete(key).where(key.c.operator_id == operator_id))
 
 
 async def close_operator(
@@ -141,14 +133,14 @@ async def close_operator(
     """The id and its counter stay, all else of it goes."""
     for table in (operator_contact, operator_api_key, operator_nonce):
         await connection.execute(
-            delete(table).where(table.c.operator_id == operator_id)
+            sa.delete(table).where(table.c.operator_id == operator_id)
         )
     await connection.execute(_of(operator_id).values(kid=None, jwk=None, closed_at=now))
 
 
 async def operator_of_api_key(connection: Connection, digest: bytes) -> str | None:
     key = operator_api_key
-    query = select(key.c.operator_id).where(key.c.digest == digest)
+    query = sa.select(key.c.operator_id).where(key.c.digest == digest)
     return (await connection.execute(query)).scalar_one_or_none()
 
 
@@ -156,14 +148,16 @@ async def operator_of_kid(
     connection: Connection, kid: str
 ) -> tuple[str, Mapping[str, str]] | None:
     """Return the id of the operator and its key as a JWK."""
-    query = select(operator.c.operator_id, operator.c.jwk).where(operator.c.kid == kid)
+    query = sa.select(operator.c.operator_id, operator.c.jwk).where(
+        operator.c.kid == kid
+    )
     row = (await connection.execute(query)).one_or_none()
     return None if row is None else (row.operator_id, row.jwk)
 
 
 # One statement, and it does not wait for the disk: nonces lost in a crash would have
 # been of use for five minutes.
-USE_NONCE = text("""
+USE_NONCE = sa.text("""
     WITH hurried AS (SELECT set_config('synchronous_commit', 'off', true)),
     forgotten AS (
         DELETE FROM registry.operator_nonce
@@ -173,9 +167,9 @@ USE_NONCE = text("""
     SELECT :operator_id, :nonce, :expires_at FROM hurried
     ON CONFLICT DO NOTHING
 """).bindparams(
-    bindparam("operator_id", type_=Text),
-    bindparam("nonce", type_=Text),
-    bindparam("expires_at", type_=DateTime(timezone=True)),
+    sa.bindparam("operator_id", type_=sa.Text),
+    sa.bindparam("nonce", type_=sa.Text),
+    sa.bindparam("expires_at", type_=sa.DateTime(timezone=True)),
 )
 
 
@@ -198,7 +192,7 @@ async def use_nonce(
 
 
 async def _upsert(
-    connection: Connection, table: Table, operator_id: str, values: dict[str, Any]
+    connection: Connection, table: sa.Table, operator_id: str, values: dict[str, Any]
 ) -> None:
     inserted = insert(table).values(operator_id=operator_id, **values)
     await connection.execute(
@@ -207,10 +201,10 @@ async def _upsert(
 
 
 def _of(operator_id: str) -> Any:
-    return update(operator).where(operator.c.operator_id == operator_id)
+    return sa.update(operator).where(operator.c.operator_id == operator_id)
 
 
-def _operator(row: Row[Any]) -> StoredOperator:
+def _operator(row: sa.Row[Any]) -> StoredOperator:
     contact = None
     if row.name is not None:
         contact = Contact(name=row.name, contact=row.contact, is_public=row.is_public)

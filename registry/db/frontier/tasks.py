@@ -11,17 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 import msgspec
-from sqlalchemy import (
-    BigInteger,
-    DateTime,
-    Row,
-    delete,
-    func,
-    literal,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from registry.db.engine.engines import Connection
@@ -34,7 +24,7 @@ TaskKind = Literal["crawl", "probe", "prove"]
 Lease = tuple[int, TaskKind, int]
 """Key of the leased task, and its fence: another lease of the same task is another."""
 
-_INSTANT = DateTime(timezone=True)
+_INSTANT = sa.DateTime(timezone=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +64,7 @@ READY_AT = "coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinit
 
 # A row that another claims at this moment is skipped: whoever waited for it would not
 # get it.
-LEASE = text(f"""
+LEASE = sa.text(f"""
     WITH ready AS MATERIALIZED (
         SELECT site_id, kind FROM registry.task
         WHERE {READY_AT} <= :now
@@ -101,7 +91,7 @@ async def lease_tasks(
     return [task_of(row) for row in rows]
 
 
-def task_of(row: Row[Any]) -> Task:
+def task_of(row: sa.Row[Any]) -> Task:
     """row: of a leased task, with its host and whether it is the first time."""
     return read_row(Task, row, history=history_of(row))
 
@@ -136,7 +126,9 @@ async def begin(
 
 def _new_task(site_id: int, kind: TaskKind, due_at: datetime) -> Insert:
     # A task that was forgotten must not start again below a fence that is still held.
-    unix_ms = (func.extract("epoch", func.clock_timestamp()) * 1000).cast(BigInteger)
+    unix_ms = (sa.func.extract("epoch", sa.func.clock_timestamp()) * 1000).cast(
+        sa.BigInteger
+    )
     return insert(task).values(site_id=site_id, kind=kind, due_at=due_at, fence=unix_ms)
 
 
@@ -148,12 +140,12 @@ async def hint_crawl(
     Not before the instant that the site's own server asked for. Neither the schedule
     nor the count of failures changes. During a crawl it counts for the next one.
     """
-    hinted_at = func.greatest(literal(now, _INSTANT), task.c.not_before)
+    hinted_at = sa.func.greatest(sa.literal(now, _INSTANT), task.c.not_before)
     result = await connection.execute(
-        update(task)
+        sa.update(task)
         .where(task.c.site_id == site_id, task.c.kind == "crawl")
         .values(hinted_at=hinted_at)
-        .returning(func.least(task.c.due_at, task.c.hinted_at))
+        .returning(sa.func.least(task.c.due_at, task.c.hinted_at))
     )
     due_at: datetime | None = result.scalar_one_or_none()
     return due_at
@@ -224,7 +216,7 @@ _WRITTEN: Mapping[str, Callable[[Completion], Any]] = {
 }
 
 _COMPLETE = Prepared(
-    text("""
+    sa.text("""
     UPDATE registry.task AS t SET
         due_at = one.due_at, leased_until = NULL, failures = one.failures,
         outcome = CAST(one.outcome AS jsonb), not_before = one.not_before,
@@ -253,16 +245,16 @@ _COMPLETE = Prepared(
 
 
 async def forget_tasks(connection: Connection, site_id: int) -> None:
-    await connection.execute(delete(task).where(task.c.site_id == site_id))
+    await connection.execute(sa.delete(task).where(task.c.site_id == site_id))
 
 
 async def outcomes_of(connection: Connection, site_id: int) -> dict[str, Any]:
     """The last outcome of each kind of task of a site."""
     rows = await connection.execute(
-        select(
+        sa.select(
             task.c.kind,
             task.c.outcome,
-            func.least(task.c.due_at, task.c.hinted_at).label("next_at"),
+            sa.func.least(task.c.due_at, task.c.hinted_at).label("next_at"),
         ).where(task.c.site_id == site_id)
     )
     return {row.kind: {**row.outcome, "nextDueAt": row.next_at} for row in rows}
@@ -286,7 +278,7 @@ async def sample_histories(
 async def percent_of(connection: Connection, sites: int) -> float:
     """The share of all tasks that holds those of about so many sites."""
     estimated = await connection.execute(
-        text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
+        sa.text("SELECT reltuples FROM pg_class WHERE oid = 'registry.task'::regclass")
     )
     # Of each site there is one task of each kind; -1: nobody has counted the table yet.
     kinds = len(get_args(TaskKind))
@@ -294,7 +286,7 @@ async def percent_of(connection: Connection, sites: int) -> float:
 
 
 async def _sample(connection: Connection, percent: float) -> list[ChangeHistory[float]]:
-    query = text("""
+    query = sa.text("""
         SELECT visits, unchanged, mean_gap_days
         FROM registry.task TABLESAMPLE SYSTEM (:percent) WHERE kind = 'crawl'
     """)
@@ -303,7 +295,7 @@ async def _sample(connection: Connection, percent: float) -> list[ChangeHistory[
     ]
 
 
-def history_of(row: Row[Any]) -> ChangeHistory[float]:
+def history_of(row: sa.Row[Any]) -> ChangeHistory[float]:
     return ChangeHistory(
         visits=row.visits, unchanged=row.unchanged, mean_gap_days=row.mean_gap_days
     )

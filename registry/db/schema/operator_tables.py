@@ -5,32 +5,22 @@ from the rest: only the role of the web processes reads them. Beside them stand 
 answers that a repeated call gets again, most of which are operators'.
 """
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    Text,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.db.schema.metadata import audit_table, instant, registry_table
 
 
-def _operator_key() -> Column[str]:
-    owner = ForeignKey("registry.operator.operator_id")
-    return Column("operator_id", Text, owner, primary_key=True)
+def _operator_key() -> sa.Column[str]:
+    owner = sa.ForeignKey("registry.operator.operator_id")
+    return sa.Column("operator_id", sa.Text, owner, primary_key=True)
 
 
 operator = registry_table(
     "operator",
-    Column("operator_id", Text, primary_key=True),
-    Column("kid", Text, unique=True),
-    Column("jwk", JSONB(none_as_null=True)),
+    sa.Column("operator_id", sa.Text, primary_key=True),
+    sa.Column("kid", sa.Text, unique=True),
+    sa.Column("jwk", JSONB(none_as_null=True)),
     instant("registered_at"),
     instant("stated_at"),
     instant("closed_at", nullable=True),
@@ -39,73 +29,76 @@ operator = registry_table(
 operator_contact = registry_table(
     "operator_contact",
     _operator_key(),
-    Column("name", Text, nullable=False),
-    Column("contact", Text, nullable=False),
-    Column("is_public", Boolean, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("contact", sa.Text, nullable=False),
+    sa.Column("is_public", sa.Boolean, nullable=False),
 )
 
 operator_api_key = registry_table(
     "operator_api_key",
     _operator_key(),
-    Column("digest", LargeBinary, nullable=False, unique=True),
+    sa.Column("digest", sa.LargeBinary, nullable=False, unique=True),
     instant("made_at"),
 )
 
 operator_nonce = registry_table(
     "operator_nonce",
     _operator_key(),
-    Column("nonce", Text, primary_key=True),
+    sa.Column("nonce", sa.Text, primary_key=True),
     instant("expires_at"),
 )
 
 operator_count = audit_table(
     "operator_count",
     _operator_key(),
-    Column("rankings", BigInteger, nullable=False, server_default=text("0")),
+    sa.Column("rankings", sa.BigInteger, nullable=False, server_default=sa.text("0")),
 )
 
 webhook = registry_table(
     "webhook",
-    Column("webhook_id", Text, primary_key=True),
-    Column(
-        "operator_id", Text, ForeignKey("registry.operator.operator_id"), nullable=False
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    sa.Column(
+        "operator_id",
+        sa.Text,
+        sa.ForeignKey("registry.operator.operator_id"),
+        nullable=False,
     ),
-    Column("url", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("challenge", Text, nullable=False),
-    Column("cursor", LargeBinary, nullable=False),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("challenge", sa.Text, nullable=False),
+    sa.Column("cursor", sa.LargeBinary, nullable=False),
     instant("created_at"),
     instant("delivered_at", nullable=True),
-    Column("problem", JSONB(none_as_null=True)),
-    Column("failures", Integer, nullable=False, server_default=text("0")),
+    sa.Column("problem", JSONB(none_as_null=True)),
+    sa.Column("failures", sa.Integer, nullable=False, server_default=sa.text("0")),
     instant("due_at", nullable=True),
     instant("leased_until", nullable=True),
-    Column("fence", BigInteger, nullable=False, server_default=text("0")),
-    Column("registrable_domain", Text, nullable=False),
-    Column("network", Text),
-    Column("slowness", Integer, nullable=False, server_default=text("0")),
+    sa.Column("fence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("registrable_domain", sa.Text, nullable=False),
+    sa.Column("network", sa.Text),
+    sa.Column("slowness", sa.Integer, nullable=False, server_default=sa.text("0")),
 )
 
 webhook_letter = registry_table(
     "webhook_letter",
-    Column(
+    sa.Column(
         "webhook_id",
-        Text,
-        ForeignKey("registry.webhook.webhook_id", ondelete="CASCADE"),
+        sa.Text,
+        sa.ForeignKey("registry.webhook.webhook_id", ondelete="CASCADE"),
         primary_key=True,
     ),
-    Column("delivery_id", Text, primary_key=True),
-    Column("body", Text, nullable=False),
-    Column("problem", JSONB, nullable=False),
-    Column("attempts", Integer, nullable=False),
+    sa.Column("delivery_id", sa.Text, primary_key=True),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("problem", JSONB, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
     instant("died_at"),
 )
 
 idempotent_answer = registry_table(
     "idempotent_answer",
-    Column("call", LargeBinary, primary_key=True),
-    Column("request", LargeBinary, nullable=False),
-    Column("answer", LargeBinary, nullable=False),
+    sa.Column("call", sa.LargeBinary, primary_key=True),
+    sa.Column("request", sa.LargeBinary, nullable=False),
+    sa.Column("answer", sa.LargeBinary, nullable=False),
     instant("expires_at"),
-    Index("idempotent_answer_expires_at_idx", "expires_at"),
+    sa.Index("idempotent_answer_expires_at_idx", "expires_at"),
 )

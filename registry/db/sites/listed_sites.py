@@ -6,20 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    Select,
-    Table,
-    Text,
-    bindparam,
-    cast,
-    func,
-    select,
-    text,
-    tuple_,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.db.engine.engines import Connection
@@ -41,20 +28,20 @@ from registry.sites.entry import (
 from registry.sites.place import Place, PlaceMove
 from registry.sites.site import LocationClaim, Site
 
-CURRENT_XID = func.pg_current_xact_id()
-LISTED = text("status = 'active' AND unlisted_for IS NULL AND moderated IS NULL")
+CURRENT_XID = sa.func.pg_current_xact_id()
+LISTED = sa.text("status = 'active' AND unlisted_for IS NULL AND moderated IS NULL")
 """Predicate of the indexes of listed sites; a bound value would not match them."""
-COUNT_LISTED = select(func.count()).select_from(site).where(LISTED)
+COUNT_LISTED = sa.select(sa.func.count()).select_from(site).where(LISTED)
 
 
-def upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
+def upsert(table: sa.Table, *keys: str, **computed: Any) -> Prepared:
     """Make an upsert of all columns; the parameters are those not computed.
 
     What PostgreSQL computes itself is not written.
     """
     written = (column.name for column in table.c if column.computed is None)
     names = [name for name in written if name not in computed]
-    named: dict[str, Any] = {name: bindparam(name) for name in names}
+    named: dict[str, Any] = {name: sa.bindparam(name) for name in names}
     statement = insert(table).values(**named, **computed)
     return Prepared(
         statement.on_conflict_do_update(
@@ -65,37 +52,40 @@ def upsert(table: Table, *keys: str, **computed: Any) -> Prepared:
 
 
 async def change_row(
-    connection: Connection, table: Table, site_id: int, **values: Any
+    connection: Connection, table: sa.Table, site_id: int, **values: Any
 ) -> None:
     """Change the row of a site, so that the table's followers see that it changed."""
     await connection.execute(
-        update(table)
+        sa.update(table)
         .where(table.c.site_id == site_id)
         .values(**values, change_xid=CURRENT_XID)
     )
 
 
-_FIND = Prepared(select(site).where(site.c.host == bindparam("host")))
-_LOCK = Prepared(select(site).where(site.c.host == bindparam("host")).with_for_update())
+_FIND = Prepared(sa.select(site).where(site.c.host == sa.bindparam("host")))
+_LOCK = Prepared(
+    sa.select(site).where(site.c.host == sa.bindparam("host")).with_for_update()
+)
 _LOCK_HOST = Prepared(
-    select(
-        func.pg_advisory_xact_lock(
-            func.hashtextextended(bindparam("host", type_=Text), 0)
+    sa.select(
+        sa.func.pg_advisory_xact_lock(
+            sa.func.hashtextextended(sa.bindparam("host", type_=sa.Text), 0)
         )
     )
 )
-_OF_HOSTS = site.c.host == func.any(bindparam("hosts", type_=ARRAY(Text)))
-_FIND_ALL = Prepared(select(site).where(_OF_HOSTS))
+_OF_HOSTS = site.c.host == sa.func.any(sa.bindparam("hosts", type_=sa.ARRAY(sa.Text)))
+_FIND_ALL = Prepared(sa.select(site).where(_OF_HOSTS))
 _LOCK_ALL = Prepared(
-    select(site).where(_OF_HOSTS).order_by(site.c.host).with_for_update()
+    sa.select(site).where(_OF_HOSTS).order_by(site.c.host).with_for_update()
 )
 _KEYS = Prepared(
-    select(site_key).where(
-        site_key.c.site_id == func.any(bindparam("site_ids", type_=ARRAY(BigInteger)))
+    sa.select(site_key).where(
+        site_key.c.site_id
+        == sa.func.any(sa.bindparam("site_ids", type_=sa.ARRAY(sa.BigInteger)))
     )
 )
 _CHANGED = Prepared(
-    text("""
+    sa.text("""
         SELECT found.site_id
         FROM unnest(CAST(:first AS text[]), CAST(:end AS text[])) AS part (first, ended)
         CROSS JOIN LATERAL (
@@ -106,18 +96,22 @@ _CHANGED = Prepared(
         LIMIT :most
     """)
 )
-_OF_IDS = site.c.site_id == func.any(bindparam("site_ids", type_=ARRAY(BigInteger)))
+_OF_IDS = site.c.site_id == sa.func.any(
+    sa.bindparam("site_ids", type_=sa.ARRAY(sa.BigInteger))
+)
 _SHORT = Prepared(
-    select(
+    sa.select(
         *(site.c.site_id, site.c.host, site.c.status),
         *(site.c.unlisted_for, site.c.moderated),
-        cast(site.c.short, Text).label("short"),
+        sa.cast(site.c.short, sa.Text).label("short"),
     ).where(_OF_IDS)
 )
 _ACTIONS = Prepared(
-    select(
+    sa.select(
         site.c.site_id,
-        cast(site.c.listing.op("#>")(text("'{site,actions}'")), Text).label("actions"),
+        sa.cast(site.c.listing.op("#>")(sa.text("'{site,actions}'")), sa.Text).label(
+            "actions"
+        ),
     ).where(_OF_IDS)
 )
 _SAVE_SITE = upsert(site, "site_id", change_xid=CURRENT_XID)
@@ -198,7 +192,7 @@ async def _lock_row(connection: Connection, host: str) -> SiteEntry | None:
 async def find_sites(
     connection: Connection, site_ids: Sequence[int]
 ) -> dict[int, SiteEntry]:
-    rows = await connection.execute(select(site).where(site.c.site_id.in_(site_ids)))
+    rows = await connection.execute(sa.select(site).where(site.c.site_id.in_(site_ids)))
     return {row.site_id: _entry(row) for row in rows}
 
 
@@ -256,13 +250,13 @@ def listed_query(
     after: tuple[datetime, int] | None = None,
     category: str | None = None,
     country: str | None = None,
-) -> Select[Any]:
+) -> sa.Select[Any]:
     """Return the query of `list_sites`, each form of which has an index."""
-    query = select(site).where(LISTED)
+    query = sa.select(site).where(LISTED)
     if after is not None:
-        query = query.where(tuple_(site.c.registered_at, site.c.site_id) > after)
+        query = query.where(sa.tuple_(site.c.registered_at, site.c.site_id) > after)
     if category is not None:
-        query = query.where(func.lower(site.c.category) == category.lower())
+        query = query.where(sa.func.lower(site.c.category) == category.lower())
     if country is not None:
         query = query.where(site.c.country == country)
     return query.order_by(site.c.registered_at, site.c.site_id).limit(limit)
@@ -310,7 +304,7 @@ async def note_unlisted(
 async def note_proof(connection: Connection, site_id: int, now: datetime) -> None:
     """Control was shown again."""
     await connection.execute(
-        update(site)
+        sa.update(site)
         .where(site.c.site_id == site_id)
         .values(proved_at=now, failed_proofs=0)
     )
