@@ -145,7 +145,7 @@ def _services(
         auditor=auditor,
         eraser=eraser,
         labeller=labeller,
-        served=ServedLog(api, _witnessed(settings), _filed(settings)),
+        served=_served(settings, api),
         reports=WorkQueue(REPORTS_BUSY, waiting_max=4, retry_after_s=20),
         lints=WorkQueue(LINTS_BUSY, waiting_max=8, retry_after_s=5),
         searcher=searcher,
@@ -225,14 +225,10 @@ def _searcher(
     )
 
 
-def _witnessed(settings: Settings) -> WitnessPolicy:
-    return WitnessPolicy(
-        witnesses=settings.witness_list, quorum=settings.witness_quorum
-    )
-
-
-def _filed(settings: Settings) -> FiledLog | None:
-    return FiledLog(settings.log_files) if settings.log_files else None
+def _served(settings: Settings, api: Engine) -> ServedLog:
+    policy = WitnessPolicy(settings.witness_list, settings.witness_quorum)
+    filed = FiledLog(settings.log_files) if settings.log_files else None
+    return ServedLog(api, policy, filed)
 
 
 async def _stop(tasks: list[asyncio.Task[None]], engines: list[Engine]) -> None:

@@ -150,7 +150,8 @@ def _run(settings: Settings, *, as_json: bool) -> int:
             elif as_json:
                 click.echo(line, nl=False)
             elif number % LOG_EVERY == 0:
-                logger.info("crawler_progress", **_without_name(figures))
+                del figures["event"]
+                logger.info("crawler_progress", **figures)
     return process.returncode
 
 
@@ -158,10 +159,6 @@ def _show_log(process: subprocess.Popen[str]) -> None:
     """Print the crawler's log above the figures."""
     for line in process.stderr or ():
         console.print_line(Text(printable(line.rstrip(), _LONGEST_LOG_LINE)))
-
-
-def _without_name(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in figures.items() if name != "event"}
 
 
 def progress_table(figures: Mapping[str, Any]) -> Table:

@@ -114,7 +114,7 @@ class EmbeddedPostgres:
         deadline = time.monotonic() + START_TIMEOUT_S
         with locked(self._starting):
             create_cluster(self._folder)
-            while not self._is_ready():
+            while not (self.is_running() and status_of(self._folder)[7:] == ["ready"]):
                 if time.monotonic() > deadline:
                     raise StartFailed(f"not ready in time; its log: {self._log}")
                 if self.is_running() or not self._launch(deadline):
@@ -132,9 +132,6 @@ class EmbeddedPostgres:
             fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._stop()
         self._users = None
-
-    def _is_ready(self) -> bool:
-        return self.is_running() and status_of(self._folder)[7:8] == ["ready"]
 
     @property
     def _log(self) -> Path:

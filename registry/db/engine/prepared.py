@@ -86,7 +86,8 @@ class Gathered:
                 await _fetch(connection, sql, given)
             return
         for statement, several in rows.items():
-            await _execute_many(connection, statement.sql, several)
+            async with _raw(connection) as raw:
+                await raw.executemany(statement.sql, several)
 
 
 @lru_cache(maxsize=64)
@@ -107,14 +108,6 @@ async def _fetch(connection: Connection, sql: str, arguments: Sequence[Any]) -> 
     """Raises: DriverError."""
     async with _raw(connection) as raw:
         return await raw.fetch(sql, *arguments)
-
-
-async def _execute_many(
-    connection: Connection, sql: str, several: Sequence[Sequence[Any]]
-) -> None:
-    """Raises: DriverError."""
-    async with _raw(connection) as raw:
-        await raw.executemany(sql, several)
 
 
 @asynccontextmanager

@@ -2,18 +2,14 @@
 
 from collections.abc import Iterable
 
+from registry.reports import row_types
 from registry.sites.action import Action, Parameter
 from registry.strict_json import JsonValue
 
 
 def camel(name: str) -> str:
     """book_table becomes bookTable; parts between dots are kept apart."""
-    return ".".join(_camel_part(part) for part in name.split("."))
-
-
-def _camel_part(part: str) -> str:
-    first, *rest = part.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return ".".join(map(row_types.camel, name.split(".")))
 
 
 def kebab(name: str) -> str:

@@ -32,7 +32,7 @@ GZIP_LEVEL = 5
 Part = Tile | Bundle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class WitnessPolicy:
     """witnesses: those who are asked to cosign. quorum: how many must have, 0..all."""
 
