@@ -7,7 +7,7 @@ that still answered, as slowness.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
@@ -29,22 +29,16 @@ Canary = Callable[[], Awaitable[bool]]
 """Attempt to reach a host; returns whether it could be reached."""
 
 
+@dataclass(slots=True, eq=False)
 class Canaries:
     """Targets of our own; without any, all is taken for sound. monotonic: seconds."""
 
-    def __init__(
-        self,
-        canaries: Sequence[Canary] = (),
-        *,
-        monotonic: Callable[[], float] = time.monotonic,
-        pause_s: float = _PAUSE_S,
-    ) -> None:
-        self._canaries = canaries
-        self._monotonic = monotonic
-        self._pause_s = pause_s
-        self._probe_lock = asyncio.Lock()
-        self._checked_s = float("-inf")
-        self._sound = True
+    canaries: Sequence[Canary] = ()
+    monotonic: Callable[[], float] = field(kw_only=True, default=time.monotonic)
+    pause_s: float = field(kw_only=True, default=_PAUSE_S)
+    _probe_lock: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+    _checked_s: float = field(init=False, default=float("-inf"))
+    _sound: bool = field(init=False, default=True)
 
     async def vouched(self, probing: Awaitable[ProbeResult]) -> ProbeResult:
         """The result, or `never_checked` if it may be our own line's.
@@ -52,7 +46,7 @@ class Canaries:
         A failure needs canaries that were asked after the probe began; for an answer
         those of the last minute do.
         """
-        began_s = self._monotonic()
+        began_s = self.monotonic()
         result = await probing
         failed = result.outcome == "unreachable"
         if not await self._are_sound(began_s if failed else began_s - WINDOW_S):
@@ -67,7 +61,7 @@ class Canaries:
         return result
 
     async def _are_sound(self, since_s: float) -> bool:
-        if not self._canaries:
+        if not self.canaries:
             return True
         async with self._probe_lock:
             if self._checked_s <= since_s:
@@ -76,10 +70,10 @@ class Canaries:
 
     async def _probe(self) -> None:
         # Of a hundred probes that fail together, each began at another moment.
-        rest_s = self._checked_s + self._pause_s - self._monotonic()
+        rest_s = self._checked_s + self.pause_s - self.monotonic()
         await asyncio.sleep(max(0.0, rest_s))
-        self._checked_s = self._monotonic()
-        answers = await asyncio.gather(*(canary() for canary in self._canaries))
+        self._checked_s = self.monotonic()
+        answers = await asyncio.gather(*(canary() for canary in self.canaries))
         sound = 2 * sum(answers) > len(answers)
         if sound != self._sound:
             logger.warning("canaries_changed", sound=sound, answered=sum(answers))

@@ -8,6 +8,7 @@ that one job's fault stays its own.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -27,37 +28,32 @@ class JobsUnderWay:
         self.count -= 1
 
 
+@dataclass(eq=False)
 class Group(Generic[Item, Result]):
-    """most: done in one go. linger_s: how long the first waits for those expected."""
+    """together: a result for each, in their order. most: done in one go.
 
-    def __init__(
-        self,
-        together: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]],
-        *,
-        most: int,
-        linger_s: float = 0.0,
-        jobs: JobsUnderWay,
-    ) -> None:
-        """together: a result for each, in their order."""
-        self._together = together
-        self._most = most
-        self._linger_s = linger_s
-        self._jobs = jobs
-        self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
-        self._timer: asyncio.Handle | None = None
-        self._running: set[asyncio.Task[None]] = set()
+    linger_s: how long the first waits for those expected.
+    """
+
+    together: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]
+    most: int
+    jobs: JobsUnderWay
+    linger_s: float = 0.0
+    _waiting: list[tuple[Item, asyncio.Future[Result]]] = field(default_factory=list)
+    _timer: asyncio.Handle | None = None
+    _running: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def do(self, item: Item) -> Result:
         """Raises: what doing it alone raises."""
         loop = asyncio.get_running_loop()
         result: asyncio.Future[Result] = loop.create_future()
         self._waiting.append((item, result))
-        if len(self._waiting) >= self._most:
+        if len(self._waiting) >= self.most:
             self._start()
-        elif len(self._waiting) >= self._jobs.count:
+        elif len(self._waiting) >= self.jobs.count:
             loop.call_soon(self._start)  # who is about to run still comes along
         elif self._timer is None:
-            self._timer = loop.call_later(self._linger_s, self._start)
+            self._timer = loop.call_later(self.linger_s, self._start)
         return await result
 
     def _start(self) -> None:
@@ -75,7 +71,7 @@ class Group(Generic[Item, Result]):
         self, batch: list[tuple[Item, asyncio.Future[Result]]]
     ) -> None:
         try:
-            outcomes = await self._together([item for item, _ in batch])
+            outcomes = await self.together([item for item, _ in batch])
         except Exception as error:  # noqa: BLE001 — it is told to whose it is
             if len(batch) > 1:
                 await asyncio.gather(*(self._carry_out([entry]) for entry in batch))

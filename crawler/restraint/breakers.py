@@ -69,25 +69,20 @@ class _Circuit:
     is_tried: bool = False
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class Breakers:
-    """draw: a number of [0, 1). tell: is called once for every change of a state.
+    """draw: a number of [0, 1). on_change: is called once for every change of a state.
 
     Only what failed is remembered, and of that what was asked for last.
     """
 
-    def __init__(
-        self,
-        *,
-        draw: Callable[[], float],
-        on_change: Callable[[Scope, State], None],
-        rules: Mapping[Level, BreakerRule] = RULES,
-        capacity: int = MAX_CIRCUITS,
-    ) -> None:
-        self._draw = draw
-        self._on_change = on_change
-        self._rules = rules
-        self._capacity = capacity
-        self._circuits: OrderedDict[Scope, _Circuit] = OrderedDict()
+    draw: Callable[[], float]
+    on_change: Callable[[Scope, State], None]
+    rules: Mapping[Level, BreakerRule] = field(default_factory=lambda: RULES)
+    capacity: int = MAX_CIRCUITS
+    _circuits: OrderedDict[Scope, _Circuit] = field(
+        init=False, default_factory=OrderedDict
+    )
 
     def verify(self, scope: Scope, now_s: float) -> None:
         """Raises: Refused `breaker_open`, with the seconds until another try."""
@@ -142,7 +137,7 @@ class Breakers:
     def _forget(self, scope: Scope) -> None:
         circuit = self._circuits.pop(scope, None)
         if circuit and circuit.state != "closed":
-            self._on_change(scope, "closed")
+            self.on_change(scope, "closed")
 
     def _count(self, scope: Scope, member: str, now_s: float) -> None:
         circuit = self._circuits.setdefault(scope, _Circuit())
@@ -152,16 +147,16 @@ class Breakers:
         elif circuit.state == "closed":
             number = f"#{len(circuit.failed)}"
             circuit.failed.add(number if scope.level == "host" else member)
-            if len(circuit.failed) >= self._rules[scope.level].opens_at:
+            if len(circuit.failed) >= self.rules[scope.level].opens_at:
                 self._open(scope, circuit, now_s)
-        while len(self._circuits) > self._capacity:
+        while len(self._circuits) > self.capacity:
             self._circuits.popitem(last=False)
 
     def _open(self, scope: Scope, circuit: _Circuit, now_s: float) -> None:
-        rule = self._rules[scope.level]
+        rule = self.rules[scope.level]
         doublings = min(circuit.openings, _MAX_DOUBLINGS)
         longest_s = min(rule.max_open_s, rule.min_open_s * 2.0**doublings)
-        circuit.open_until_s = now_s + longest_s * (1 + self._draw()) / 2
+        circuit.open_until_s = now_s + longest_s * (1 + self.draw()) / 2
         circuit.openings += 1
         circuit.is_tried = False
         circuit.failed.clear()
@@ -169,7 +164,7 @@ class Breakers:
 
     def _change(self, scope: Scope, circuit: _Circuit, state: State) -> None:
         circuit.state = state
-        self._on_change(scope, state)
+        self.on_change(scope, state)
 
 
 def decide_outcome(refused: Refused) -> Outcome:

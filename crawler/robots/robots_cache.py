@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from crawler import refusals, trace
@@ -48,22 +48,18 @@ class _Copy:
     due_s: float
 
 
+@dataclass(eq=False)
 class RobotsCache:
     """Cache of a process. monotonic: seconds of a clock that never goes back."""
 
-    def __init__(
-        self,
-        fetcher: Fetcher,
-        monotonic: Callable[[], float] = time.monotonic,
-        *,
-        max_size: int = MAX_SIZE,
-    ) -> None:
-        self._fetcher = fetcher
-        self._monotonic = monotonic
-        self._max_size = max_size
-        self._size = 0
-        self._copies: OrderedDict[str, _Copy] = OrderedDict()
-        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+    fetcher: Fetcher
+    monotonic: Callable[[], float] = time.monotonic
+    max_size: int = field(kw_only=True, default=MAX_SIZE)
+    _size: int = 0
+    _copies: OrderedDict[str, _Copy] = field(default_factory=OrderedDict)
+    _reading: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary
+    )
 
     async def robots_of(self, host: str) -> Robots:
         """Return the rules of a host. Never raises Refused: what can't be read forbids all.
@@ -83,20 +79,20 @@ class RobotsCache:
 
     def _fresh(self, host: str) -> _Copy | None:
         copy = self._copies.get(host)
-        return copy if copy and self._monotonic() < copy.due_s else None
+        return copy if copy and self.monotonic() < copy.due_s else None
 
     async def _read(self, host: str) -> _Copy:
         """Read it once for all who ask meanwhile."""
         async with self._reading.setdefault(host, asyncio.Lock()):
             if copy := self._fresh(host):
                 return copy
-            robots = await load_robots(self._fetcher, host)
+            robots = await load_robots(self.fetcher, host)
             copy = self._renewed(self._copies.get(host), robots)
             self._keep(host, copy)
             return copy
 
     def _renewed(self, old: _Copy | None, robots: Robots) -> _Copy:
-        now_s = self._monotonic()
+        now_s = self.monotonic()
         if robots.rules is not None:
             return _Copy(robots, now_s, now_s + _FRESH_S)
         if old and old.robots.rules is not None and now_s < old.read_s + MAX_AGE_S:
@@ -108,7 +104,7 @@ class RobotsCache:
         self._forget(host)
         self._copies[host] = copy
         self._size += _HOST_SIZE + copy.robots.size
-        while self._size > self._max_size:
+        while self._size > self.max_size:
             self._forget(next(iter(self._copies)))
 
     def _forget(self, host: str) -> None:

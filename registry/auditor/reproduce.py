@@ -4,6 +4,7 @@ The log is verified first, so that policy, seed and secret are those that stand 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -243,21 +244,15 @@ def _in_range(held: Iterator[Held], first: int, last: int | None) -> Iterator[He
             yield ranking
 
 
+@dataclass(slots=True)
 class _Again:
-    """Computes rankings again."""
+    """Computes rankings again. received: the answer, as its asker got it."""
 
-    def __init__(
-        self,
-        entries: ProvenEntries,
-        conduct: ConductState,
-        profiles: ProfileChecks,
-        received: ReceivedAnswer | None,
-    ) -> None:
-        self._received = received
-        self._entries = entries
-        self._conduct = conduct
-        self._profiles = profiles
-        self._page_ends: set[tuple[bytes, PageStart]] = set()
+    entries: ProvenEntries
+    conduct: ConductState
+    profiles: ProfileChecks
+    received: ReceivedAnswer | None
+    _page_ends: set[tuple[bytes, PageStart]] = field(default_factory=set)
 
     async def compute(self, ranking: Held, expected_hash: str | None) -> Recomputation:
         """Compute a ranking whose record has that leaf hash, if one is given.
@@ -266,24 +261,24 @@ class _Again:
         """
         if (
             ranking.leaf_index is None
-            or not 0 <= ranking.leaf_index < self._entries.head.size
+            or not 0 <= ranking.leaf_index < self.entries.head.size
         ):
             raise LogUnreadable(f"{ranking.id} is not in the published log yet")
-        entry = await self._entries.at(ranking.leaf_index)
+        entry = await self.entries.at(ranking.leaf_index)
         if not has_leaf_hash(entry, expected_hash):
             return _differs("leaf hash", f"the record is not {expected_hash}")
         members = parse_record(entry)
         named = ("ranking", ranking.id.partition(".")[0])
         if (members["kind"], members["id"]) != named:
             return _differs("id", f"entry {ranking.leaf_index} is another record")
-        policy = self._conduct.policies[str(members["policy"])]
-        text = str(parse_record(await self._entries.at(policy))["text"])
+        policy = self.conduct.policies[str(members["policy"])]
+        text = str(parse_record(await self.entries.at(policy))["text"])
         return await self._recompute(members, ranking.disclosures, text)
 
     async def _recompute(
         self, members: Members, disclosures: list[str], policy_text: str
     ) -> Recomputation:
-        seed = self._conduct.seeds[cast("int", members["seed"])]
+        seed = self.conduct.seeds[cast("int", members["seed"])]
         secret = bytes.fromhex(seed.secret) if seed.secret else None
         day = KnownDay(day=seed.day, secret=secret)
         try:
@@ -292,7 +287,7 @@ class _Again:
                 disclosures,
                 policy_text=policy_text,
                 day=day,
-                find_place=self._profiles.gazetteer.point_of,
+                find_place=self.profiles.gazetteer.point_of,
             )
         except RegistryError as refused:
             return _differs("digests", f"a disclosure: {refused.problem.detail}")
@@ -302,10 +297,10 @@ class _Again:
         values = {disclosure.name: disclosure.value for disclosure in opened}
         tie_seed = disclosed_seed(values, secret, policy_text)
         scores = msgspec.convert(values["scores"], list[DisclosedScore])
-        if self._received:
-            recomputation.add("results", self._received.differences(scores))
+        if self.received:
+            recomputation.add("results", self.received.differences(scores))
         self._hold_page(recomputation, values, scores)
-        rebuilt = await self._profiles.check(members, values, tie_seed)
+        rebuilt = await self.profiles.check(members, values, tie_seed)
         return Recomputation.joined([recomputation, rebuilt])
 
     def _hold_page(

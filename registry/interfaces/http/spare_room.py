@@ -5,6 +5,7 @@ An answer writes some 2 KB that nobody may delete; a full disk would end all of 
 
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -27,27 +28,19 @@ def free_bytes_of(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
+@dataclass(slots=True, eq=False)
 class SpareRoom:
     """folder: on the disk that must not run full. engine: of the API's role.
 
     max_pending: records that may wait for their position in the log.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        folder: Path,
-        *,
-        min_free_bytes: int,
-        max_pending: int,
-        free_bytes: Callable[[Path], int] = free_bytes_of,
-    ) -> None:
-        self.shortage: Shortage | None = None
-        self._engine = engine
-        self._folder = folder
-        self._min_free_bytes = min_free_bytes
-        self._max_pending = max_pending
-        self._free_bytes = free_bytes
+    engine: Engine
+    folder: Path
+    min_free_bytes: int
+    max_pending: int
+    free_bytes: Callable[[Path], int] = free_bytes_of
+    shortage: Shortage | None = field(init=False, default=None)
 
     @property
     def is_short(self) -> bool:
@@ -59,13 +52,13 @@ class SpareRoom:
 
     async def look(self) -> None:
         relief = RELIEF if self.is_short else 1.0
-        free = self._free_bytes(self._folder)
-        async with self._engine.connect() as connection:
+        free = self.free_bytes(self.folder)
+        async with self.engine.connect() as connection:
             is_behind = await log.more_pending_than(
-                connection, int(self._max_pending / relief)
+                connection, int(self.max_pending / relief)
             )
         FREE_BYTES.set(free)
-        if free < self._min_free_bytes * relief:
+        if free < self.min_free_bytes * relief:
             self._note("disk")
         else:
             self._note("log" if is_behind else None)

@@ -9,6 +9,7 @@ Should two ever believe that they hold the lock, the primary keys of `entry` and
 """
 
 import asyncio
+from dataclasses import dataclass
 
 import structlog
 
@@ -38,23 +39,17 @@ class LogDamaged(RuntimeError):
     """
 
 
+@dataclass(frozen=True, slots=True)
 class Sequencer:
     """signer: the log's key, whose name is the log's origin.
 
     retiring: the key before it, which signs beside it while it is being replaced.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        signer: Signer,
-        clock: Clock,
-        retiring: Signer | None = None,
-    ) -> None:
-        self._engine = engine
-        self._signer = signer
-        self._clock = clock
-        self._retiring = retiring
+    engine: Engine
+    signer: Signer
+    clock: Clock
+    retiring: Signer | None = None
 
     async def run(self) -> None:
         """Sequence until cancelled; wait while another sequencer holds the lock.
@@ -67,7 +62,7 @@ class Sequencer:
             await asyncio.sleep(TAKE_OVER_PAUSE_S)
 
     async def _take_turn(self) -> None:
-        async with self._engine.connect() as connection:
+        async with self.engine.connect() as connection:
             if not await try_lock(connection, SEQUENCER_TURN):
                 return
             try:
@@ -79,7 +74,7 @@ class Sequencer:
                 await connection.invalidate()
 
     async def _sequence(self, connection: Connection) -> None:
-        await verify_name(connection, self._signer.name)
+        await verify_name(connection, self.signer.name)
         edge = await load_edge(connection)
         await connection.commit()
         logger.info("sequencer_started", size=edge.size)
@@ -103,14 +98,14 @@ class Sequencer:
 
     def _checkpoint(self, edge: TreeEdge) -> log.StoredCheckpoint:
         root = edge.root()
-        checkpoint = Checkpoint(origin=self._signer.name, size=edge.size, root=root)
+        checkpoint = Checkpoint(origin=self.signer.name, size=edge.size, root=root)
         text = format_checkpoint(checkpoint)
-        beside = [sign_text(text, self._retiring)] if self._retiring else []
+        beside = [sign_text(text, self.retiring)] if self.retiring else []
         return log.StoredCheckpoint(
             size=edge.size,
             root=root,
-            note=sign_checkpoint(checkpoint, self._signer, beside).decode(),
-            published_at=self._clock(),
+            note=sign_checkpoint(checkpoint, self.signer, beside).decode(),
+            published_at=self.clock(),
         )
 
 

@@ -8,6 +8,7 @@ that time.
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -34,28 +35,24 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
+@dataclass
 class LookupCache(Generic[K, V]):
     """Cache of a look-up for `LIFE_S`; the oldest entry goes first.
 
     Misses are not cached: a client that guesses keys would fill the cache.
+    clock: seconds, monotonic.
     """
 
-    def __init__(
-        self,
-        look_up: Callable[[K], Awaitable[V | None]],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """clock: seconds, monotonic."""
-        self._look_up = look_up
-        self._clock = clock
-        self._entries: OrderedDict[K, tuple[float, V]] = OrderedDict()
+    look_up: Callable[[K], Awaitable[V | None]]
+    clock: Callable[[], float] = time.monotonic
+    _entries: OrderedDict[K, tuple[float, V]] = field(default_factory=OrderedDict)
 
     async def find(self, key: K) -> V | None:
         known = self._entries.get(key)
-        if known is not None and self._clock() < known[0]:
+        if known is not None and self.clock() < known[0]:
             return known[1]
-        ends_at = self._clock() + LIFE_S
-        value = await self._look_up(key)
+        ends_at = self.clock() + LIFE_S
+        value = await self.look_up(key)
         self._entries.pop(key, None)
         if value is not None:
             self._entries[key] = (ends_at, value)

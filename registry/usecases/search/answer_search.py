@@ -104,33 +104,22 @@ class Answer:
     continuation: Continuation | None
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class Searcher:
     """Answers requests; `follower` and both recorders must be running.
 
     counting: the recorder of rankings that are counted for an operator.
     """
 
-    def __init__(
-        self,
-        *,
-        follower: IndexFollower,
-        recorder: RankingRecorder,
-        counting: RankingRecorder,
-        entries: ListedEntries,
-        mentions: CityMentions,
-        seeds: SeedReader,
-        promiser: Promiser,
-        ids: IdSource,
-    ) -> None:
-        self.follower = follower
-        self.promiser = promiser
-        self._recorder = recorder
-        self._counting = counting
-        self._entries = entries
-        self.mentions = mentions
-        self._seeds = seeds
-        self._ids = ids
-        self._threads = RankingThreads()
+    follower: IndexFollower
+    recorder: RankingRecorder
+    counting: RankingRecorder
+    entries: ListedEntries
+    mentions: CityMentions
+    seeds: SeedReader
+    promiser: Promiser
+    ids: IdSource
+    _threads: RankingThreads = field(init=False, default_factory=RankingThreads)
 
     async def is_ready(self) -> bool:
         """The index is loaded, and policy and seed of the day stand in the log.
@@ -140,7 +129,7 @@ class Searcher:
         self.promiser.verify_log_moves()
         return (
             self.follower.is_loaded
-            and await self._seeds.find(self._ids.clock().date()) is not None
+            and await self.seeds.find(self.ids.clock().date()) is not None
         )
 
     async def search(
@@ -157,13 +146,13 @@ class Searcher:
         self, resolved: ResolvedQuery, continuation: Continuation | None
     ) -> Answer:
         self.promiser.verify_log_moves()
-        query, cell, now = resolved.query, resolved.cell, self._ids.clock()
+        query, cell, now = resolved.query, resolved.cell, self.ids.clock()
         page = continuation or self._first_page(query.nonce, now)
         seed = await self._seed_of(page.at, now)
         request = digest_request(query.q, cell, resolved.filters.given(), page.at)
         tie_seed = make_seed(seed.secret, request, page.nonce)
         ranked, facets, near = await self._rank(resolved, page, tie_seed)
-        summaries = await self._entries.find([site.site_id for site in ranked.sites])
+        summaries = await self.entries.find([site.site_id for site in ranked.sites])
         brief = await self._brief(query, ranked, summaries)
         record, number = await self._record(
             *(resolved, page, ranked), at=now, seed=seed, tie_seed=tie_seed
@@ -190,7 +179,7 @@ class Searcher:
 
         Raises: Unavailable if the registry is starting.
         """
-        page = self._first_page("", self._ids.clock())
+        page = self._first_page("", self.ids.clock())
         seed = await self._seed_of(page.at, page.at)
         ranked, facets, _ = await self._rank(resolved, page, seed.secret)
         return ranked.eligible, facets
@@ -200,7 +189,7 @@ class Searcher:
     ) -> tuple[BriefResult, ...]:
         if query.detail != "brief":
             return ()
-        invocations = await self._entries.find_invocations(list(summaries))
+        invocations = await self.entries.find_invocations(list(summaries))
         return tuple(
             brief_result(
                 site, summaries[site.site_id], invocations.get(site.site_id, ())
@@ -211,14 +200,14 @@ class Searcher:
 
     def _first_page(self, nonce: str, now: datetime) -> Continuation:
         return Continuation(
-            request_id=self._ids.ulid(), nonce=nonce, at=now, after=FIRST_PAGE, rank=0
+            request_id=self.ids.ulid(), nonce=nonce, at=now, after=FIRST_PAGE, rank=0
         )
 
     async def _seed_of(self, at: datetime, now: datetime) -> CommittedSeed:
         """Return the seed of the day. at: of the first page."""
         if not has_pages(at, now):
             raise Refused(PAGES_ENDED, pointer="cursor")
-        seed = await self._seeds.find(at.date())
+        seed = await self.seeds.find(at.date())
         if seed is None or not self.follower.is_loaded:
             raise Unavailable(NOT_READY, retry_after_s=1)
         return seed
@@ -268,7 +257,7 @@ class Searcher:
         """Return the durable record, and the number an operator's count gave it."""
         ranking = put_on_record(
             RankedAnswer(
-                record_id=self._ids.ulid(),
+                record_id=self.ids.ulid(),
                 at=at,
                 operator=resolved.operator,
                 policy=self.follower.policy.digest,
@@ -285,9 +274,9 @@ class Searcher:
                 request=AnswerRequest(page.request_id, page.nonce, page.at, page.after),
                 terms=ranked.term_weights,
             ),
-            self._ids.random_bytes,
+            self.ids.random_bytes,
         )
-        recorder = self._counting if resolved.operator else self._recorder
+        recorder = self.counting if resolved.operator else self.recorder
         number = await recorder.record(ranking)
         record = ranking.record if number is None else ranking.counted(number)
         return record, number

@@ -10,6 +10,7 @@ may be locked by another process, and the others do not wait for that.
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import structlog
@@ -36,30 +37,23 @@ class _Waiting(NamedTuple):
     durable: asyncio.Future[int | None]
 
 
+@dataclass(eq=False)
 class RankingRecorder:
     """Makes rankings durable; `run` is its writer and must be running.
 
     The queue is bounded: when the database stalls, callers are turned away at once
     instead of piling up, and none of them gets an answer that is not on record.
+    kind: `CountingWriter` for rankings that are counted for an operator.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        on_batch: Callable[[int], None] = lambda _: None,
-        *,
-        kind: type[RankingWriter] = RankingWriter,
-        write_timeout_s: float = WRITE_TIMEOUT_S,
-    ) -> None:
-        """kind: `CountingWriter` for rankings that are counted for an operator."""
-        self._engine = engine
-        self._kind = kind
-        self._on_batch = on_batch
-        self._write_timeout_s = write_timeout_s
-        self._waiting: list[_Waiting] = []
-        self._arrival = asyncio.Event()
-        self._is_writing = False
-        self._ended = False
+    engine: Engine
+    on_batch: Callable[[int], None] = lambda _: None
+    kind: type[RankingWriter] = RankingWriter
+    write_timeout_s: float = WRITE_TIMEOUT_S
+    _waiting: list[_Waiting] = field(default_factory=list)
+    _arrival: asyncio.Event = field(default_factory=asyncio.Event)
+    _is_writing = False
+    _ended = False
 
     async def record(self, ranking: AnswerOnRecord) -> int | None:
         """The ranking's number, if it is counted, once the record is durable.
@@ -89,8 +83,8 @@ class RankingRecorder:
             _turn_away(self._take(MAX_WAITING))
 
     async def _write_batches(self) -> None:
-        async with self._engine.connect() as connection:
-            writer = await self._kind.over(connection)
+        async with self.engine.connect() as connection:
+            writer = await self.kind.over(connection)
             writing = asyncio.create_task(self._write_while_they_come(writer))
             try:
                 await asyncio.wait({writing})
@@ -109,7 +103,7 @@ class RankingRecorder:
     async def _write(self, writer: RankingWriter, batch: list[_Waiting]) -> None:
         """Write a batch, and wake its callers once their records are durable."""
         loop = asyncio.get_running_loop()
-        late = loop.call_later(self._write_timeout_s, writer.break_off)
+        late = loop.call_later(self.write_timeout_s, writer.break_off)
         self._is_writing = True
         try:
             numbers = await writer.write([waiting.ranking for waiting in batch])
@@ -122,7 +116,7 @@ class RankingRecorder:
         for waiting, number in zip(batch, numbers, strict=True):
             if not waiting.durable.done():
                 waiting.durable.set_result(number)
-        self._on_batch(len(batch))
+        self.on_batch(len(batch))
 
     async def _end(self, writing: asyncio.Task[None], writer: RankingWriter) -> None:
         """End the writer; a write is broken off where it stands.
