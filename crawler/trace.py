@@ -214,10 +214,8 @@ class Understood(Event, frozen=True, kw_only=True):
     problems: int
 
 
-class NotUnderstood(Event, frozen=True, kw_only=True):
-    code: str
-    detail: str
-    fix: str
+class NotUnderstood(Noted, frozen=True, kw_only=True):
+    """Why the site would not be listed."""
 
 
 class Leased(Event, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 from wsgiref.simple_server import WSGIServer
@@ -57,36 +58,26 @@ PROBLEMS = Counter(
 LIMITED = Counter(
     "fair_registry_limited_total", "Requests beyond their limit, by kind.", ["kind"]
 )
-ANONYMOUS_TURNED_AWAY = Gauge(
+_newest = partial(Gauge, multiprocess_mode="mostrecent")
+ANONYMOUS_TURNED_AWAY = _newest(
     "fair_registry_anonymous_turned_away",
     "1 while disk or log run short and only operators' searches are answered.",
-    multiprocess_mode="mostrecent",
 )
-FREE_BYTES = Gauge(
-    "fair_registry_free_bytes",
-    "Free bytes where the data folder is.",
-    multiprocess_mode="mostrecent",
+FREE_BYTES = _newest("fair_registry_free_bytes", "Free bytes where the data folder is.")
+INVARIANCE_TRIALS = _newest(
+    "fair_registry_invariance_trials", "Trials of invariance in the newest run."
 )
-
-INVARIANCE_TRIALS = Gauge(
-    "fair_registry_invariance_trials",
-    "Trials of invariance in the newest run.",
-    multiprocess_mode="mostrecent",
-)
-INVARIANCE_VIOLATIONS = Gauge(
+INVARIANCE_VIOLATIONS = _newest(
     "fair_registry_invariance_violations",
     "Trials of the newest run in which an input that must not matter moved a ranking.",
-    multiprocess_mode="mostrecent",
 )
-INVARIANCE_FINISHED = Gauge(
+INVARIANCE_FINISHED = _newest(
     "fair_registry_invariance_finished_timestamp_seconds",
     "When the newest run of trials ended.",
-    multiprocess_mode="mostrecent",
 )
-REPORT_FINISHED = Gauge(
+REPORT_FINISHED = _newest(
     "fair_registry_report_made_timestamp_seconds",
     "When the newest monthly report was made and kept.",
-    multiprocess_mode="mostrecent",
 )
 
 

@@ -33,7 +33,6 @@ from registry.ranking.words.lexicon import lexicon_of
 from registry.ranking.words.slips import load_occurrences
 from registry.settings import Settings
 from registry.sites.city_mentions import CityMentions
-from registry.sites.gazetteer import Gazetteer
 from registry.usecases.background import follow
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.erase import Retention
@@ -94,15 +93,6 @@ POOLS = (
 MEGABYTE = 1_000_000
 
 
-def _linter(settings: Settings, gazetteer: Gazetteer, encoder: Encoder) -> Linter:
-    return Linter(
-        gazetteer=gazetteer,
-        encoder=encoder,
-        policy=settings.policy,
-        allow_loopback=settings.allow_loopback,
-    )
-
-
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Open the engines, and run the tasks beside the requests until the block ends."""
@@ -114,7 +104,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     encoder = _ready_ranking(settings.policy)
     follower = IndexFollower(settings.index, encoder, settings.policy)
     entries = ListedEntries(api)
-    recorders = _recorders(writer)
+    recorders = (
+        RankingRecorder(writer, BATCH_RECORDS.observe),
+        RankingRecorder(writer, BATCH_RECORDS.observe, CountingWriter),
+    )
     searcher = _searcher(settings, api, follower, recorders, entries)
     retention = Retention(eraser, timedelta(days=settings.retention_days), ids)
     promiser = searcher.promiser
@@ -153,7 +146,7 @@ def _services(
         listed_count=ListedCount(api),
         operators=OperatorAccess(api, ids.clock),
         gazetteer=gazetteer,
-        linter=_linter(settings, gazetteer, encoder),
+        linter=Linter(gazetteer, encoder, settings.policy, settings.allow_loopback),
         origin=settings.origin,
         test_hosts=settings.allow_loopback,
         log_vkey=keyring.load_vkey(keys, keyring.LOG),
@@ -196,13 +189,6 @@ def _ready_ranking(policy: Policy) -> Encoder:
     return encoder
 
 
-def _recorders(writer: Engine) -> tuple[RankingRecorder, RankingRecorder]:
-    """Return recorders of anonymous rankings and of those of operators."""
-    observe = BATCH_RECORDS.observe
-    counting = RankingRecorder(writer, observe, kind=CountingWriter)
-    return RankingRecorder(writer, observe), counting
-
-
 def _searcher(
     settings: Settings,
     api: Engine,
@@ -210,7 +196,7 @@ def _searcher(
     recorders: tuple[RankingRecorder, RankingRecorder],
     entries: ListedEntries,
 ) -> Searcher:
-    """recorders: see `_recorders`."""
+    """recorders: of anonymous rankings, and of those of operators."""
     (recorder, counting), ids = recorders, IdSource()
     signer = keyring.load_signer(settings.keys, keyring.PROMISE, settings.log_origin)
     return Searcher(

@@ -1,10 +1,11 @@
 """/v1/operators: who runs agents registers with a signed statement, and sees its figures."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from litestar import Response, get, post
 from litestar.params import FromPath
+from msgspec import structs
 
 from registry.db.operators import StoredOperator
 from registry.errors import NotFound
@@ -124,7 +125,7 @@ async def _take(
             ids=services.ids,
         )
         own = _view_own(stated.operator)
-        view = StatedOperatorView(**_members(own), api_key=stated.api_key)
+        view = StatedOperatorView(**structs.asdict(own), api_key=stated.api_key)
         location = {} if operator_id else {"Location": f"/v1/operators/{view.id}"}
         return await call.answer(view, location)
 
@@ -209,11 +210,7 @@ def _view(operator: StoredOperator, contact: Contact | None) -> OperatorView:
 
 def _view_own(operator: StoredOperator) -> OwnOperatorView:
     return OwnOperatorView(
-        **_members(_view(operator, operator.contact)),
+        **structs.asdict(_view(operator, operator.contact)),
         public=operator.contact is not None and operator.contact.is_public,
         api_key_made_at=operator.api_key_made_at,
     )
-
-
-def _members(view: OperatorView) -> dict[str, Any]:
-    return {name: getattr(view, name) for name in view.__struct_fields__}

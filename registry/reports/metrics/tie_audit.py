@@ -105,17 +105,15 @@ class _Expected:
         return float((np.square(excess) / self.variance).sum())
 
 
-def shuffle_p_value(
-    runs: TieRuns, rng: np.random.Generator, shuffles: int = _SHUFFLES
-) -> float:
+def shuffle_p_value(runs: TieRuns, rng: np.random.Generator) -> float:
     """Return how often shuffled runs are as far from their mean as these; never 0."""
     expected = _Expected.of(runs)
     observed = expected.distance(runs.positions) * (1 - 1e-12)
     as_far = sum(
         expected.distance(_shuffled_positions(runs, rng)) >= observed
-        for _ in range(shuffles)
+        for _ in range(_SHUFFLES)
     )
-    return (1 + as_far) / (1 + shuffles)
+    return (1 + as_far) / (1 + _SHUFFLES)
 
 
 def _shuffled_positions(runs: TieRuns, rng: np.random.Generator) -> Integers:

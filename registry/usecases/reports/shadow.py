@@ -62,21 +62,15 @@ def maker_of(lister: Lister) -> MakeProfile:
 
 
 async def read_trial_material(
-    connection: Connection,
-    lister: Lister,
-    now: datetime,
-    trials: int,
-    *,
-    rankings: int = RANKINGS_MAX,
-    most_sites: int = SITES_MAX,
+    connection: Connection, lister: Lister, now: datetime, trials: int
 ) -> TrialMaterial:
     """The newest rankings, and sites that the day alone draws.
 
     Strangers read the material: sites chosen for the rankings would disclose queries.
     """
-    recent = await trial_material.recent_rankings(connection, rankings)
+    recent = await trial_material.recent_rankings(connection, RANKINGS_MAX)
     day = now.toordinal()
-    ids = await trial_material.listed_ids(connection, (), most_sites, seed=day)
+    ids = await trial_material.listed_ids(connection, (), SITES_MAX, seed=day)
     return TrialMaterial(
         at=int(now.timestamp()),
         policy=lister.policy.digest,

@@ -14,7 +14,7 @@ from registry.sites.site import Site
 from registry.sites.site_advice import Advice
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Linter:
     """Tables that advice needs, each loaded once a process.
 
@@ -62,9 +62,4 @@ def _host_of(url: str) -> Host:
 
 
 def load_linter(allow_loopback: bool) -> Linter:
-    return Linter(
-        gazetteer=Gazetteer.load(),
-        encoder=load_encoder(),
-        policy=DEFAULT_POLICY,
-        allow_loopback=allow_loopback,
-    )
+    return Linter(Gazetteer.load(), load_encoder(), DEFAULT_POLICY, allow_loopback)

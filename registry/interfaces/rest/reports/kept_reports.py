@@ -125,17 +125,25 @@ async def hand_out_month(
     if stored is None:
         raise NotFound(REPORT_NOT_KEPT, pointer="month")
     file, leaf_index = stored
-    if wanted == "html":
-        headers = headers_of_answer(request.scope)
-        headers["Content-Security-Policy"] = page.CONTENT_SECURITY_POLICY
+    more = placed(await services.served.published(leaf_index))
+    return answer_report(request, wanted, file.body, file.signature, **more)
+
+
+def answer_report(
+    request: Request[Any, Any, Any],
+    form: Form,
+    body: bytes,
+    signature: str,
+    **headers: str,
+) -> Response[bytes]:
+    """Answer with the bytes of a form of a report, as they are signed."""
+    if form == "html":
+        of_answer = headers_of_answer(request.scope)
+        of_answer["Content-Security-Policy"] = page.CONTENT_SECURITY_POLICY
     return Response(
-        file.body,
-        media_type=MEDIA_TYPES[wanted],
-        headers={
-            "Vary": "Accept",
-            HEADER: file.signature,
-            **placed(await services.served.published(leaf_index)),
-        },
+        body,
+        media_type=MEDIA_TYPES[form],
+        headers={"Vary": "Accept", HEADER: signature, **headers},
     )
 
 

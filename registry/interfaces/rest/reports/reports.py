@@ -12,9 +12,8 @@ from litestar import Response, get
 from litestar.params import QueryParameter
 
 from registry.errors import Forbidden, Refused
-from registry.identity.statements.detached_jws import HEADER, REPORT_TYP, sign_detached
+from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
-from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected, Services
@@ -23,11 +22,11 @@ from registry.interfaces.rest.media_types import also_as
 from registry.interfaces.rest.reports.kept_reports import (
     SIGNED,
     FormParameter,
+    answer_report,
     form_for,
     hand_out_month,
 )
 from registry.records.record import ANONYMOUS
-from registry.reports.render import page
 from registry.reports.render.report_files import FORMAT, MEDIA_TYPES, Form
 from registry.usecases.refusals import REPORT_NOT_YOURS, WINDOW_NOT_MONTHS
 from registry.usecases.reports.make_report import make_report, month_over, window_of
@@ -140,15 +139,8 @@ async def hand_out_report(
                 connection, window, policy, operator=operator, category=category
             )
         body = await asyncio.to_thread(FORMAT[wanted], report)
-    if wanted == "html":
-        headers = headers_of_answer(request.scope)
-        headers["Content-Security-Policy"] = page.CONTENT_SECURITY_POLICY
     signature = sign_detached(body, services.searcher.promiser.private, typ=REPORT_TYP)
-    return Response(
-        body,
-        media_type=MEDIA_TYPES[wanted],
-        headers={"Vary": "Accept", HEADER: signature},
-    )
+    return answer_report(request, wanted, body, signature)
 
 
 def _lane_of(services: Services, caller: str | None) -> Lane:
