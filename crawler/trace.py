@@ -215,7 +215,7 @@ class Understood(Event, frozen=True, kw_only=True):
 
 
 class NotUnderstood(Noted, frozen=True, kw_only=True):
-    """Why the site would not be listed."""
+    """The reason why the site would not be listed."""
 
 
 class Leased(Event, frozen=True, kw_only=True):
