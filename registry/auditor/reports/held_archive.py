@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from registry.auditor.follow_log import Follower
 from registry.auditor.reports.declared_agreement import DeclaredAgreement
@@ -13,6 +14,7 @@ from registry.auditor.state import state_of
 from registry.auditor.trust import Trust
 from registry.records.rules.conduct_state import ConductState
 from registry.reports.archive.agreement import Agreement
+from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.archive.declared_rows import read_declared
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.label_agreement import LabelAgreement
@@ -24,6 +26,9 @@ from registry.reports.archive.trial_agreement import TrialAgreement
 from registry.tlog.checkpoint import verify_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.follow import Visit
+
+if TYPE_CHECKING:
+    from registry.reports.archive.duck import Duck
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +87,11 @@ async def hold_against_log(
         open_duck(Path(scratch)) as duck,
     ):
         archive.view(duck)
-        end, size, sites = manifest.end_at, covering.size, manifest.sites
-        first, after = manifest.start, manifest.end
-        rows, texts = iterate_rankings(duck, archive), read_labels(duck)
-        rankings = RankingAgreement(
-            start=first, end=after, size=size, sites=sites, rows=rows
-        )
-        samples = SampleAgreement(start=first, end=after, sites=sites)
+        end, size = manifest.end_at, covering.size
+        rankings = _rankings(duck, archive, size)
+        texts = read_labels(duck)
         labels = LabelAgreement(end=end, size=size, labels=texts, known=auditors)
-        runs, salts = manifest.trials, manifest.swap_salts
-        trials = TrialAgreement(start=first, end=after, runs=runs, salts=salts)
+        trials, samples = _trials(manifest), _samples(manifest)
         declared = DeclaredAgreement(end=end, size=size)
 
         visits = (rankings.visit, samples.visit, labels.visit, trials.visit)
@@ -105,11 +105,32 @@ async def hold_against_log(
         rankings.finish()
         if not rankings.differences:
             samples.finish(iterate_rankings(duck, archive), log.conduct.seeds)
-        disclosed = read_sites(duck)
-        if (count := len(disclosed)) != sites:
-            rankings.differ(f"it has {count} sites, not {sites}")
-        labels.finish(disclosed)
+        sites = read_sites(duck)
+        if (count := len(sites)) != manifest.sites:
+            rankings.differ(f"it has {count} sites, not {manifest.sites}")
+        labels.finish(sites)
         trials.finish()
-        declarations = read_declared(duck) if manifest.has_declared else None
-        declared.finish(disclosed, list(read_labels(duck)), declarations)
+        rows = read_declared(duck) if manifest.has_declared else None
+        declared.finish(sites, list(read_labels(duck)), rows)
     return HeldArchive(rankings, samples, labels, trials, declared, log.conduct)
+
+
+def _rankings(duck: "Duck", archive: Archive, size: int) -> RankingAgreement:
+    manifest = archive.manifest
+    return RankingAgreement(
+        start=manifest.start,
+        end=manifest.end,
+        size=size,
+        sites=manifest.sites,
+        rows=iterate_rankings(duck, archive),
+    )
+
+
+def _samples(manifest: Manifest) -> SampleAgreement:
+    start, end = manifest.start, manifest.end
+    return SampleAgreement(start=start, end=end, sites=manifest.sites)
+
+
+def _trials(manifest: Manifest) -> TrialAgreement:
+    start, end, runs = manifest.start, manifest.end, manifest.trials
+    return TrialAgreement(start=start, end=end, runs=runs, salts=manifest.swap_salts)
