@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from functools import cache
 from hashlib import blake2b, sha256
 from hmac import digest
 from itertools import pairwise
@@ -76,7 +77,9 @@ def cosine_of(site: Profile, request: ParsedQuery) -> int:
     return min(max(product, 0) * reciprocal * multiplier >> 32, FULL)
 
 
+@cache
 def field_weights(site: Profile) -> dict[str, Fraction]:
+    """Not to be changed: it is the same for all who ask."""
     fields = [
         ({t for a in site.actions for t in a.name_terms}, Fraction(3)),
         ({t for a in site.actions for t in a.description_terms}, Fraction(1)),
@@ -152,10 +155,12 @@ def same_capabilities(profile: Profile, other: Profile) -> bool:
     return len(a & b) >= Fraction(4, 5) * len(a | b)
 
 
+@cache
 def hashed(content: bytes) -> int:
     return int.from_bytes(blake2b(content, digest_size=8).digest())
 
 
+@cache
 def signature(site: Profile) -> bytes:
     """32 bytes, of the smallest hash of the words by each permutation."""
     words = {
