@@ -23,7 +23,6 @@ from registry.db.log.cosignatures import StoredCosignature
 from registry.db.log.entries import StoredCheckpoint
 from registry.errors import RegistryError
 from registry.tlog.proof import consistency_runs, prove_consistency
-from registry.tlog.tiles import HashRun
 from registry.tlog.witness import (
     MAX_ANSWER_BYTES,
     Cosigned,
@@ -35,7 +34,7 @@ from registry.tlog.witness import (
     parse_witness_answer,
 )
 from registry.usecases.background import outlasting
-from registry.usecases.log.filed_log import FiledLog
+from registry.usecases.log.filed_log import FiledLog, read_runs
 
 PAUSE_S = 0.5
 ROUND_S = 5.0
@@ -161,7 +160,7 @@ class Cosigning:
                 state.rest_s = 0.0
                 return True
             case OtherSize(size=size):
-                state.known_size = 0  # whatever it said, it was not so
+                state.known_size = 0  # it is asked again
                 detail = f"it cosigned size {size}, the log has {newest.size}"
                 return self._give_rest(state, "other_size", detail)
             case Declined(status=status, reason=reason):
@@ -171,8 +170,12 @@ class Cosigning:
         self, state: _WitnessState, newest: StoredCheckpoint
     ) -> WitnessAnswer:
         """Raises: Refused, TooLarge, DatabaseError, OSError."""
-        if state.known_size > newest.size:
-            return OtherSize(size=state.known_size)
+        name, size = state.witness.id, state.known_size
+        if size > newest.size:
+            detail = f"{name} cosigned {size} entries, the database has {newest.size}"
+            async with self._engine.begin() as connection:
+                await cosignatures.save_evidence(connection, name, detail, size)
+            return OtherSize(size=size)
         proof = await self._prove(state.known_size, newest.size)
         note = newest.note.encode()
         answer = await self._fetcher.post(
@@ -195,16 +198,10 @@ class Cosigning:
     async def _prove(self, old_size: int, new_size: int) -> tuple[bytes, ...]:
         if old_size in (0, new_size):
             return ()
-        hashes: dict[HashRun, list[bytes]] = {}
+        runs = consistency_runs(old_size, new_size)
         async with reading(self._engine).connect() as connection:
-            for run in consistency_runs(old_size, new_size):
-                read = await log.read_hashes(
-                    connection, run.level, run.first, run.count
-                )
-                if len(read) < run.count and self._filed and not run.level:
-                    read = self._filed.read_leaves(run)
-                hashes[run] = read
-        return prove_consistency(old_size, new_size, hashes.__getitem__)
+            read = await read_runs(connection, runs, self._filed)
+        return prove_consistency(old_size, new_size, read)
 
     async def _save(
         self, witness: Witness, newest: StoredCheckpoint, cosigned: Cosigned
@@ -217,6 +214,7 @@ class Cosigning:
         )
         async with self._engine.begin() as connection:
             await cosignatures.save_cosignature(connection, cosignature)
+            await cosignatures.save_evidence(connection, witness.id, "")
 
     def _give_rest(self, state: _WitnessState, code: str, detail: str) -> bool:
         """Pause the witness, each time twice as long."""

@@ -63,6 +63,10 @@ ANONYMOUS_TURNED_AWAY = _newest(
     "fair_registry_anonymous_turned_away",
     "1 while disk or log run short and only operators' searches are answered.",
 )
+LOG_STOPPED = _newest(
+    "fair_registry_log_stopped",
+    "1 while publisher or witnesses know that the database is older than the log.",
+)
 FREE_BYTES = _newest("fair_registry_free_bytes", "Free bytes where the data folder is.")
 INVARIANCE_TRIALS = _newest(
     "fair_registry_invariance_trials", "Trials of invariance in the newest run."

@@ -10,6 +10,7 @@ import structlog
 from registry import keyring
 from registry.compiled.library import explain_absence, how_to_compile
 from registry.db.engine.engines import Engine, Role, open_engine
+from registry.db.log.cosignatures import list_evidence
 from registry.db.log.rankings import CountingWriter
 from registry.db.reports import invariance_runs, kept_reports
 from registry.index.query.index_searcher import is_compiled
@@ -24,6 +25,7 @@ from registry.observability import (
     INVARIANCE_FINISHED,
     INVARIANCE_TRIALS,
     INVARIANCE_VIOLATIONS,
+    LOG_STOPPED,
     REPORT_FINISHED,
 )
 from registry.ranking.encoders.encoder import Encoder, load_encoder
@@ -73,6 +75,7 @@ class Watched:
         async with self._engine.connect() as connection:
             runs = await invariance_runs.list_runs(connection, limit=1)
             reports = await kept_reports.list_reports(connection, limit=1)
+            LOG_STOPPED.set(bool(await list_evidence(connection)))
         for run in runs:
             INVARIANCE_TRIALS.set(run.result.trials)
             INVARIANCE_VIOLATIONS.set(run.result.violations)

@@ -22,10 +22,13 @@ from registry.process import run_until_stopped
 from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
+from registry.tlog.note import parse_vkey
 from registry.usecases.background import outlasting
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.commit_ahead import commit_ahead
-from registry.usecases.log.sequence import LogDamaged, Sequencer
+from registry.usecases.log.continuity import Continuity, LogDamaged
+from registry.usecases.log.sequence import Sequencer
+from registry.usecases.log.served_log import WitnessPolicy
 
 COMMIT_AHEAD_MINUTES = 5
 FRESH_CHECKPOINTS = timedelta(days=7, hours=1)
@@ -53,7 +56,20 @@ async def publish(settings: Settings) -> None:
         await prepare()
         await _commit_first(commit)
         scheduler.start()
-        await Sequencer(engine, signer, ids.clock, retiring).run()
+        continuity = continuity_of(settings)
+        await Sequencer(engine, signer, ids.clock, retiring, continuity).run()
+
+
+def continuity_of(settings: Settings) -> Continuity:
+    """Return what is known here of the log outside the database."""
+    folder, name = settings.keys, settings.log_origin
+    retiring = keyring.load_retiring_signer(folder, name)
+    signers = (keyring.load_signer(folder, keyring.LOG, name), retiring)
+    keys = [signer.verifier_key for signer in signers if signer]
+    keys += map(parse_vkey, keyring.load_former_vkeys(folder))
+    policy = WitnessPolicy(settings.witness_list, settings.witness_quorum)
+    file = settings.data / "log" / "checkpoint"
+    return Continuity(file, keys, settings.log_files, policy)
 
 
 async def thin_out(engine: Engine, clock: Clock) -> None:

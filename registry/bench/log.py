@@ -181,7 +181,7 @@ async def _watch(
     while True:
         ended = writing.done()
         covered.append((time.monotonic(), await _logged(owner) - start))
-        if ended and not await _pending(owner):
+        if ended and await _is_published(owner):
             return [*covered, (time.monotonic(), await _logged(owner) - start)]
         await asyncio.sleep(WATCH_PAUSE_S)
 
@@ -197,9 +197,9 @@ async def _cpu_of_shift(
     return {name: after[name] - before[name] for name in before}
 
 
-async def _pending(owner: Engine) -> int:
+async def _is_published(owner: Engine) -> bool:
     async with owner.connect() as connection:
-        return await table_sizes.count_pending(connection)
+        return await log.oldest_pending(connection) is None
 
 
 async def _logged(owner: Engine) -> int:

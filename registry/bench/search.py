@@ -288,7 +288,7 @@ async def drained(owner: Engine) -> float:
     started = time.perf_counter()
     while time.perf_counter() - started < DRAIN_S:
         async with owner.connect() as connection:
-            if not await log.more_pending_than(connection, 0):
+            if await log.oldest_pending(connection) is None:
                 break
         await asyncio.sleep(WATCH_PAUSE_S)
     return time.perf_counter() - started

@@ -22,12 +22,6 @@ async def sweep(owner: Engine) -> None:
         await connection.execute(text("VACUUM (ANALYZE)"))
 
 
-async def count_pending(connection: Connection) -> int:
-    query = text("SELECT count(*) FROM audit.pending")
-    count: int = (await connection.execute(query)).scalar_one()
-    return count
-
-
 async def count_records(connection: Connection) -> dict[str, int]:
     """Logged and pending records by kind."""
     query = text("""

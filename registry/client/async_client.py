@@ -78,6 +78,7 @@ class AsyncClient(ApiConnection):
 
     async def search(
         self,
+        /,
         q: str,
         *,
         city: str | None = None,
@@ -107,7 +108,7 @@ class AsyncClient(ApiConnection):
         await self._keep(wire.ranking)
         return wire.page(first_rank)
 
-    async def pages(self, q: str, **parameters: Any) -> AsyncIterator[SearchPage]:
+    async def pages(self, /, q: str, **parameters: Any) -> AsyncIterator[SearchPage]:
         """Yield the pages of an answer until there is no further one."""
         rank, cursor = 1, None
         while True:
@@ -175,7 +176,7 @@ class AsyncClient(ApiConnection):
     # --- owners -----------------------------------------------------------------------
 
     async def register(
-        self, host: str, key: KeyOrFile, *, wait_s: float = 30.0, **declared: Any
+        self, /, host: str, key: KeyOrFile, *, wait_s: float = 30.0, **declared: Any
     ) -> RegistrationState:
         """State that the site exists, and wait for the decision.
 
@@ -185,7 +186,7 @@ class AsyncClient(ApiConnection):
         return await self.state(host, key, "register", wait_s=wait_s, **declared)
 
     async def update(
-        self, host: str, key: KeyOrFile, *, wait_s: float = 30.0, **declared: Any
+        self, /, host: str, key: KeyOrFile, *, wait_s: float = 30.0, **declared: Any
     ) -> RegistrationState:
         """Replace the site's statement with a new one, as a whole."""
         return await self.state(host, key, "update", wait_s=wait_s, **declared)

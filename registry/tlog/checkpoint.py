@@ -1,6 +1,6 @@
 """Checkpoints: a signed note over a tree's origin, size and root (C2SP tlog-checkpoint)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from registry.errors import Refused
@@ -65,6 +65,14 @@ def sign_checkpoint(
     """Return the note to serve. cosignatures: of this very checkpoint."""
     text = format_checkpoint(checkpoint)
     return format_note(text, [sign_text(text, signer), *cosignatures])
+
+
+def verify_by_any(data: bytes, log_keys: Sequence[VerifierKey]) -> Checkpoint:
+    """Return the checkpoint if one of a log's keys has signed it. Raises: as `verify_checkpoint`."""
+    checkpoint = parse_checkpoint(verify_note(data, log_keys).text)
+    if checkpoint.origin != log_keys[0].name:
+        raise Refused(WRONG_ORIGIN, f"the origin is not {log_keys[0].name}")
+    return checkpoint
 
 
 def verify_checkpoint(

@@ -71,7 +71,7 @@ class Declined:
 
 WitnessAnswer = Cosigned | OtherSize | Declined
 
-_REASONS = {
+_REASONS: dict[int, str] = {
     HTTPStatus.BAD_REQUEST: "it says that the request is malformed",
     HTTPStatus.FORBIDDEN: "it does not trust the key that signed the checkpoint",
     HTTPStatus.NOT_FOUND: "it does not know this log",
@@ -116,11 +116,8 @@ def parse_witness_answer(
         return _parse_cosignature(witness, checkpoint, body)
     if status == HTTPStatus.CONFLICT and content_type.strip() == SIZE_TYPE:
         return OtherSize(size=_parse_size(body))
-    reason = _REASONS.get(HTTPStatus(status)) if status in _STATUSES else None
-    return Declined(status=status, reason=reason or f"it answered {status}")
-
-
-_STATUSES = frozenset(map(int, HTTPStatus))
+    reason = _REASONS.get(status, f"it answered {status}")
+    return Declined(status=status, reason=reason)
 
 
 def _parse_cosignature(witness: Witness, checkpoint: bytes, body: bytes) -> Cosigned:

@@ -119,7 +119,7 @@ async def test_log_that_is_damaged_or_stands_still_is_told(
     async def find_oldest(_: Connection) -> datetime | None:
         return datetime(2026, 1, 1, tzinfo=UTC)
 
-    async def find_damage(_: Connection) -> TreeEdge:
+    async def find_damage(*_: object) -> TreeEdge:
         raise LogDamaged("the stored hashes are not those of checkpoint 7")
 
     monkeypatch.setattr(doctor, "oldest_pending", find_oldest)

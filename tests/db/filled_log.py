@@ -17,7 +17,10 @@ from registry.tlog.note import NoteAlgorithm, Signer
 from tests.db.scene import NOON
 
 PLAIN = b"\0"  # `records.packing`: the bytes as they are
-TABLES = ("entry", "tile_hash", "checkpoint", "cosignature", "pending", "ranking")
+TABLES = (
+    *("entry", "tile_hash", "checkpoint", "cosignature", "pending", "ranking"),
+    "rollback_evidence",
+)
 
 SIGNER = Signer(
     name="registry.example/audit",

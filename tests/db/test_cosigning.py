@@ -5,6 +5,7 @@ import contextlib
 import os
 import socket
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -14,9 +15,14 @@ from sqlalchemy.engine import URL
 
 from crawler.cosigning import Cosigning
 from registry.db.engine.engines import Engine, Role
+from registry.db.log.cosignatures import list_evidence, save_evidence
 from registry.settings import Settings, as_environment
 from registry.sites.hosts_file import Endpoint
-from registry.tlog.checkpoint import VerifiedCheckpoint, verify_checkpoint
+from registry.tlog.checkpoint import (
+    Checkpoint,
+    VerifiedCheckpoint,
+    verify_checkpoint,
+)
 from registry.tlog.note import (
     NoteSignature,
     cosign_text,
@@ -26,11 +32,17 @@ from registry.tlog.note import (
     parse_vkey,
 )
 from registry.tlog.witness import Witness
+from registry.usecases.log.continuity import (
+    Continuity,
+    LogDamaged,
+)
+from registry.usecases.log.sequence import load_edge
 from registry.usecases.log.served_log import ServedLog, WitnessPolicy
 from tests.crawler.net import Net
 from tests.crawler.witness_server import WitnessServer, answer, witness_signer
 from tests.db.asgi import open_client
 from tests.db.filled_log import SIGNER, FilledLog, empty_log
+from tests.waiting import until
 
 PATIENCE_S = 10.0
 NAMES = ("w1.test/a", "w2.test/b", "w3.test/c")
@@ -195,6 +207,76 @@ async def test_a_witness_that_lies_holds_up_nobody(
             assert names == {"w2.test/b", "w3.test/c"}
         assert servers[0].requests
         assert not task.done()
+    async with engines[Role.PUBLISHER].connect() as connection:
+        await continuity_of(served).verify_undisputed(connection)
+
+
+@pytest.mark.parametrize(
+    ("quorum", "claimants", "stops"),
+    [(0, 1, False), (0, 2, True), (2, 1, False), (2, 2, True), (3, 1, True)],
+)
+async def test_witnesses_of_a_larger_tree_stop_a_log_that_was_put_back(
+    engines: dict[Role, Engine],
+    net: Net,
+    log: FilledLog,
+    servers: list[WitnessServer],
+    *,
+    quorum: int,
+    claimants: int,
+    stops: bool,
+) -> None:
+    """So many that the others are no quorum; who never answers claims nothing."""
+    await serve(net, servers)
+    await log.grow(300)
+    for server in servers[:claimants]:
+        server.seen = Checkpoint(origin=SIGNER.name, size=301, root=bytes(32))
+    served = served_log(engines, servers, quorum)
+    continuity = continuity_of(served)
+
+    async def claimed() -> set[str]:
+        async with engines[Role.API].connect() as connection:
+            return set(await list_evidence(connection))
+
+    expected = {server.witness.id for server in servers[:claimants]}
+    async with asking(cosigning(engines, net, servers, quorum)):
+        await until("all of them have claimed it", lambda: has_all(claimed, expected))
+    async with engines[Role.PUBLISHER].connect() as connection:
+        edge = await load_edge(connection)
+        if not stops:
+            await continuity.verify(connection, edge)
+            return
+        with pytest.raises(
+            LogDamaged, match="cosigned 301 entries, the database has 300"
+        ):
+            await continuity.verify(connection, edge)
+    # The log has the entries again, or the witness admits that it was wrong.
+    await log.grow(301)
+    assert await claimed() == set()
+
+
+def continuity_of(served: ServedLog) -> Continuity:
+    """With no file: the word of the witnesses alone."""
+    return Continuity(Path("/nowhere"), [SIGNER.verifier_key], None, served.policy)
+
+
+async def has_all(
+    claimed: Callable[[], Awaitable[set[str]]], expected: set[str]
+) -> bool:
+    return await claimed() == expected
+
+
+async def test_a_claim_that_a_witness_takes_back_is_dropped(
+    engines: dict[Role, Engine], net: Net, log: FilledLog, servers: list[WitnessServer]
+) -> None:
+    await serve(net, servers[:1])
+    await log.grow(3)
+    async with engines[Role.COSIGNER].begin() as connection:
+        await save_evidence(connection, servers[0].witness.id, "it cosigned 9", 9)
+    served = served_log(engines, servers[:1], 1)
+    async with asking(cosigning(engines, net, servers[:1], 1)):
+        await until_served(served, servers[:1], 3, 1)
+    async with engines[Role.API].connect() as connection:
+        assert await list_evidence(connection) == {}
 
 
 async def test_a_cosignature_by_a_forged_key_of_the_same_name_is_not_stored(

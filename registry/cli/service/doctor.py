@@ -13,7 +13,8 @@ import httpx
 from rich.table import Table
 from rich.text import Text
 
-from registry.cli.service.command_settings import settings_or_exit
+from registry import keyring
+from registry.cli.service.command_settings import settings_of_log, settings_or_exit
 from registry.cli.service.database import reached_database
 from registry.cli.service.ports import verify_port_is_free
 from registry.compiled.library import explain_absence, find_library, how_to_compile
@@ -27,11 +28,13 @@ from registry.db.engine.engines import (
 from registry.db.engine.server_facts import ServerFacts, read_facts
 from registry.db.log.entries import oldest_pending
 from registry.db.schema.migrate import newest_revision
+from registry.publisher import continuity_of
 from registry.ranking.encoders.encoder import load_encoder
 from registry.settings import Settings
 from registry.terminal.output import console, json_option, print_json
+from registry.usecases.log.continuity import Continuity, LogDamaged
 from registry.usecases.log.promiser import STANDSTILL
-from registry.usecases.log.sequence import LogDamaged, load_edge
+from registry.usecases.log.sequence import load_edge
 
 OLDEST_POSTGRES = 15
 CLOCK_TOLERANCE = timedelta(seconds=2)
@@ -138,18 +141,22 @@ def _examine_database(settings: Settings) -> list[Finding]:
         return [Finding("database", "advice", detail, "fair-registry serve makes it")]
     try:
         with reached_database(settings) as reached:
-            return asyncio.run(_examined(reached.database_url))
+            return asyncio.run(_examined(reached))
     except (click.ClickException, DatabaseError, OSError) as error:
         detail = getattr(error, "message", "") or cause_of(error)
         return [Finding("database", "act", detail, "docs/run.md, section The database")]
 
 
-async def _examined(url: str) -> list[Finding]:
-    async with engine_at(url) as engine:
-        return [finding async for finding in examine_server(engine)]
+async def _examined(settings: Settings) -> list[Finding]:
+    has_key = (settings.keys / f"{keyring.LOG}.pem").exists()
+    continuity = continuity_of(settings_of_log(settings)) if has_key else None
+    async with engine_at(settings.database_url) as engine:
+        return [finding async for finding in examine_server(engine, continuity)]
 
 
-async def examine_server(engine: Engine) -> AsyncIterator[Finding]:
+async def examine_server(
+    engine: Engine, continuity: Continuity | None = None
+) -> AsyncIterator[Finding]:
     """engine: of the owner. Raises: DatabaseError, OSError."""
     async with engine.connect() as connection:
         facts = await read_facts(connection)
@@ -162,7 +169,7 @@ async def examine_server(engine: Engine) -> AsyncIterator[Finding]:
     else:
         yield Finding("roles", "good", "this login may act as every part")
     if facts.revision == newest_revision():
-        yield await examine_log(engine)
+        yield await examine_log(engine, continuity)
 
 
 def _judge_server(facts: ServerFacts) -> Iterator[Finding]:
@@ -184,11 +191,11 @@ def _judge_server(facts: ServerFacts) -> Iterator[Finding]:
         yield Finding("clock", "act", detail, "let NTP set both machines' clocks")
 
 
-async def examine_log(engine: Engine) -> Finding:
-    """Hold the newest checkpoint against the stored hashes, and look at what waits."""
+async def examine_log(engine: Engine, continuity: Continuity | None = None) -> Finding:
+    """Hold the newest checkpoints against the stored hashes, and look at what waits."""
     async with engine.connect() as connection:
         try:
-            edge = await load_edge(connection)
+            edge = await load_edge(connection, continuity)
         except LogDamaged as damaged:
             fix = "restore the database: docs/run.md, section Restore"
             return Finding("log", "act", str(damaged), fix)

@@ -24,6 +24,7 @@ from registry.cli.service.ports import verify_port_is_free
 from registry.cli.service.supervise import Supervisor, parts_of_service
 from registry.client import RegistryClient
 from registry.db.engine.embedded import EmbeddedPostgres, start_embedded
+from registry.db.engine.engines import engine_at
 from registry.observability import (
     SHARED_METRICS,
     configure_logging,
@@ -35,8 +36,11 @@ from registry.process import (
     release_standard_streams,
     stop_requested,
 )
+from registry.publisher import continuity_of
 from registry.settings import Settings, as_environment
 from registry.terminal.output import console
+from registry.usecases.log.continuity import LogDamaged
+from registry.usecases.log.sequence import load_edge
 
 LEAST_FILES = 1_024
 """Open files that a process must be allowed, where the system allows so few at all."""
@@ -105,6 +109,7 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
         await migrate_or_exit(settings.database_url)
         await verify_roles(settings.database_url)
         keyring.create_keyring(settings.keys, settings.log_origin)
+        await _verify_log(settings)
         parts = parts_of_service(
             settings.host,
             settings.port,
@@ -122,6 +127,16 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
     finally:
         if postgres is not None:
             postgres.close()
+
+
+async def _verify_log(settings: Settings) -> None:
+    """Raises: click.ClickException if the database is older than the log."""
+    url = settings.database_url
+    async with engine_at(url) as engine, engine.connect() as connection:
+        try:
+            await load_edge(connection, continuity_of(settings))
+        except LogDamaged as damaged:
+            raise click.ClickException(str(damaged)) from damaged
 
 
 @contextmanager

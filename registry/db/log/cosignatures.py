@@ -1,10 +1,10 @@
-"""SQL of the witnesses' cosignatures, and of the checkpoint that is served with them."""
+"""SQL of the witnesses' cosignatures, of what is served with them, and of rollbacks."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.insert_new import insert_new
@@ -21,6 +21,33 @@ class StoredCosignature:
     witness: str
     line: str
     cosigned_at: datetime
+
+
+PUBLISHER = "publisher"
+_SAVE = text("""
+    INSERT INTO audit.rollback_evidence VALUES (:source, :size, :detail)
+    ON CONFLICT (source) DO UPDATE SET size = excluded.size, detail = excluded.detail
+    WHERE rollback_evidence.detail <> excluded.detail
+""")
+# Once the log is as large again as a witness has seen it, that is none.
+_LIST = text("""
+    SELECT source, detail FROM audit.rollback_evidence
+    WHERE detail <> '' AND (source = :publisher
+        OR size > (SELECT coalesce(max(size), 0) FROM audit.checkpoint))
+""")
+
+
+async def save_evidence(
+    connection: Connection, source: str, detail: str, size: int = 0
+) -> None:
+    """detail: "" where there is none any more. size: of a tree that a witness cosigned."""
+    await connection.execute(_SAVE, {"source": source, "size": size, "detail": detail})
+
+
+async def list_evidence(connection: Connection) -> dict[str, str]:
+    """Return details by source: PUBLISHER, or a witness that has cosigned a larger tree."""
+    rows = await connection.execute(_LIST, {"publisher": PUBLISHER})
+    return {row.source: row.detail for row in rows}
 
 
 async def save_cosignature(connection: Connection, new: StoredCosignature) -> None:

@@ -1,12 +1,12 @@
 """SQL of the transparency log: accepted records, entries, tile hashes, checkpoints.
 
 A record lies in `pending` from its commit until the sequencer moves it to `entry`, in
-one transaction with the tile hashes and the checkpoint that cover it; so it is in
-exactly one of the two at any instant.
+one transaction with the tile hashes that cover it; so it is in exactly one of the two at
+any instant. A checkpoint that is inserted is published.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,8 +15,9 @@ from sqlalchemy import insert, select, text
 from registry.db.engine.engines import Connection, DatabaseError
 from registry.db.engine.prepared import Prepared
 from registry.db.engine.read_row import read_row
-from registry.db.schema.tables import checkpoint, entry, pending, tile_hash
+from registry.db.schema.tables import checkpoint, entry, pending
 from registry.records.record import Record
+from registry.tlog.edge import TreeEdge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +90,12 @@ async def peek_pending(connection: Connection, limit: int) -> list[PendingLeaf]:
 # The bodies never leave the server, and all of a step is one round trip.
 APPEND = Prepared(
     text("""
-    WITH taken AS (
+    WITH newest AS (
+        SELECT size, root FROM audit.checkpoint ORDER BY size DESC LIMIT 1
+    ), taken AS (
         DELETE FROM audit.pending WHERE position = ANY (CAST(:positions AS bigint[]))
+            AND coalesce((SELECT size FROM newest), 0) = CAST(:first AS bigint)
+            AND coalesce((SELECT root FROM newest) = CAST(:root AS bytea), true)
         RETURNING *
     ), moved AS (
         INSERT INTO audit.entry
@@ -102,11 +107,6 @@ APPEND = Prepared(
         INSERT INTO audit.tile_hash (level, position, hash) SELECT * FROM unnest(
             CAST(:levels AS smallint[]), CAST(:places AS bigint[]),
             CAST(:hashes AS bytea[])
-        )
-    ), signed AS (
-        INSERT INTO audit.checkpoint (size, root, note, published_at) VALUES (
-            CAST(:size AS bigint), CAST(:root AS bytea), CAST(:note AS text),
-            CAST(:published_at AS timestamptz)
         )
     )
     SELECT count(*) AS count FROM moved
@@ -122,16 +122,16 @@ async def end_when_idle(connection: Connection, after_s: int) -> None:
 
 async def append(
     connection: Connection,
-    first_index: int,
+    edge: TreeEdge,
     leaves: Sequence[PendingLeaf],
     tile_hashes: Sequence[tuple[int, int, bytes]],
-    covering: StoredCheckpoint,
 ) -> None:
-    """Move what waits to entries from `first_index` on, below a new checkpoint.
+    """Move what waits to entries behind the edge of the published tree.
 
     leaves: as `peek_pending` gave them. tile_hashes: level, position, hash of those
-    that they fill. Raises: TurnLost if another sequencer has moved some of them,
-    DatabaseError; then nothing may be committed. Its transaction has begun already.
+    that they fill. Raises: TurnLost if another sequencer has moved some of them, or the
+    newest checkpoint is not of this tree; DatabaseError; then nothing may be committed.
+    Its transaction has begun already.
     """
     levels, places, hashes = (
         zip(*tile_hashes, strict=True) if tile_hashes else ((),) * 3
@@ -139,37 +139,25 @@ async def append(
     (moved,) = await APPEND(
         connection,
         positions=[leaf.position for leaf in leaves],
-        first=first_index,
+        first=edge.size,
+        root=edge.root(),
         levels=levels,
         places=places,
         hashes=hashes,
-        size=covering.size,
-        root=covering.root,
-        note=covering.note,
-        published_at=covering.published_at,
     )
     if moved.count != len(leaves):
         raise TurnLost(f"{moved.count} of {len(leaves)} records were still there")
+
+
+async def publish(connection: Connection, covering: StoredCheckpoint) -> None:
+    """Insert a checkpoint, which anybody can read from then on."""
+    await connection.execute(insert(checkpoint).values(asdict(covering)))
 
 
 async def latest_checkpoint(connection: Connection) -> StoredCheckpoint | None:
     query = select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)
     row = (await connection.execute(query)).one_or_none()
     return read_row(StoredCheckpoint, row) if row else None
-
-
-async def read_hashes(
-    connection: Connection, level: int, first: int, count: int
-) -> list[bytes]:
-    """Hashes of one tile level in order of position; fewer where the tree ends."""
-    if level == 0:
-        column, position = entry.c.leaf_hash, entry.c.leaf_index
-        query = select(column)
-    else:
-        column, position = tile_hash.c.hash, tile_hash.c.position
-        query = select(column).where(tile_hash.c.level == level)
-    query = query.where(position >= first, position < first + count).order_by(position)
-    return list((await connection.execute(query)).scalars())
 
 
 async def read_bodies(connection: Connection, first: int, count: int) -> list[bytes]:
@@ -182,12 +170,19 @@ async def read_bodies(connection: Connection, first: int, count: int) -> list[by
     return list((await connection.execute(query)).scalars())
 
 
+_OLDEST = text("""
+    SELECT min(accepted_at) FROM (
+        (SELECT accepted_at FROM audit.pending ORDER BY position LIMIT 1) UNION ALL
+        (SELECT accepted_at FROM audit.entry WHERE leaf_index >=
+            (SELECT coalesce(max(size), 0) FROM audit.checkpoint)
+        ORDER BY leaf_index LIMIT 1)
+    ) AS unpublished
+""")
+
+
 async def oldest_pending(connection: Connection) -> datetime | None:
-    """Return when the record that is logged next was accepted."""
-    query = text("SELECT accepted_at FROM audit.pending ORDER BY position LIMIT 1")
-    accepted_at: datetime | None = (
-        await connection.execute(query)
-    ).scalar_one_or_none()
+    """Return when the record that is published next was accepted; None once all are."""
+    accepted_at: datetime | None = (await connection.execute(_OLDEST)).scalar_one()
     return accepted_at
 
 

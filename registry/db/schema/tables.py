@@ -312,6 +312,13 @@ cosignature = audit_table(
     _instant("cosigned_at"),
 )
 
+rollback_evidence = audit_table(
+    "rollback_evidence",
+    sa.Column("source", sa.Text, primary_key=True),
+    sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+)
+
 erasure = audit_table(
     "erasure",
     sa.Column("record_id", RecordId, primary_key=True),

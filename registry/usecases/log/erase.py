@@ -109,15 +109,12 @@ async def erase_expired(engine: Engine, keep: timedelta, ids: IdSource) -> int:
         async with engine.begin() as connection:
             if not await try_lock_in_transaction(connection, ERASURE_SCHEDULE):
                 return erased
-            after_index = max(
-                after_index, await erasures.last_scheduled_index(connection)
-            )
+            scheduled = await erasures.last_scheduled_index(connection)
+            after_index = max(after_index, scheduled)
             aged = await _aged_entries(connection, after_index, moment)
             if not aged:
                 return erased
-            expired = [
-                aged_entry for aged_entry in aged if aged_entry.kind == "ranking"
-            ]
+            expired = [row for row in aged if row.kind == "ranking"]
             if expired:
                 erased += await _erase_range(connection, expired, ids)
             after_index = aged[-1].leaf_index

@@ -3,12 +3,15 @@
 `publish_files` writes them, and `trim` has verified what the table gave up.
 """
 
+import asyncio
 from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
+from registry.db.engine.engines import Connection
+from registry.db.log import leaves
 from registry.db.log.entries import LoggedRecord
 from registry.errors import Refused
 from registry.records.evidence import BEFORE
@@ -16,6 +19,8 @@ from registry.records.record import Record, format_minute, parse_record
 from registry.records.record_fields import Kind
 from registry.sites.identifier import ulid_time
 from registry.tlog.checkpoint import parse_checkpoint
+from registry.tlog.edge import ReadRun
+from registry.tlog.merkle import HASH_BYTES
 from registry.tlog.tiles import (
     TILE_WIDTH,
     Bundle,
@@ -90,6 +95,19 @@ class FiledLog:
                 if member in entry and parse_record(entry)["id"] == record_id:
                     return _logged(entry, index * TILE_WIDTH + offset, at)
         return None
+
+
+async def read_runs(
+    connection: Connection, runs: Sequence[HashRun], filed: FiledLog | None
+) -> ReadRun:
+    """Read hashes from the tables, or the files, which have what the tables have no more."""
+    hashes: dict[HashRun, Sequence[bytes]] = {}
+    for run, row in zip(runs, await leaves.read_runs(connection, runs), strict=True):
+        starts = range(0, len(row), HASH_BYTES)
+        hashes[run] = [row[start : start + HASH_BYTES] for start in starts]
+        if len(hashes[run]) < run.count and filed and not run.level:
+            hashes[run] = await asyncio.to_thread(filed.read_leaves, run)
+    return hashes.__getitem__
 
 
 def _minute(entries: Sequence[bytes]) -> str:

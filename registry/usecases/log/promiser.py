@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from registry.db.engine.engines import Connection, Engine, reading
 from registry.db.log import entries as log
+from registry.db.log.cosignatures import PUBLISHER, list_evidence
 from registry.errors import Unavailable
 from registry.records.promise import Promise, sign_promise
 from registry.records.record import Record
@@ -32,31 +33,32 @@ class Promised:
     promise: Promise
 
 
+@dataclass(slots=True)
 class Promiser:
     """engine: of the API's role. private: the key of promises; `run` must be running."""
 
-    def __init__(
-        self, engine: Engine, private: Ed25519PrivateKey, clock: Clock
-    ) -> None:
-        self.private = private
-        self._engine = reading(engine)
-        self._clock = clock
-        self._stands_still = False
+    engine: Engine
+    private: Ed25519PrivateKey
+    clock: Clock
+    _refusal: str | None = None
 
     async def run(self) -> None:
         """Watch the log until cancelled."""
         await follow(self.look, pause_s=PAUSE_S, lost="log_not_watched")
 
     async def look(self) -> None:
-        async with self._engine.connect() as connection:
+        async with reading(self.engine).connect() as connection:
             oldest = await log.oldest_pending(connection)
-        waits_since = oldest or self._clock()
-        self._stands_still = self._clock() - waits_since > STANDSTILL
+            evidence = await list_evidence(connection)
+        is_late = oldest is not None and self.clock() - oldest > STANDSTILL
+        self._refusal = evidence.get(PUBLISHER, "" if is_late else None)
 
     def verify_log_moves(self) -> None:
         """Refuse to put anything on record while the log stands still. Raises: Unavailable."""
-        if self._stands_still:
-            raise Unavailable(LOG_STANDS_STILL, retry_after_s=RETRY_AFTER_S)
+        if self._refusal is not None:
+            raise Unavailable(
+                LOG_STANDS_STILL, self._refusal, retry_after_s=RETRY_AFTER_S
+            )
 
     async def accept(
         self, connection: Connection, record: Record, at: datetime

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from registry.errors import Refused, RegistryError
 from registry.tlog import refusals
-from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
+from registry.tlog.checkpoint import Checkpoint, verify_by_any, verify_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import VerifierKey
@@ -216,17 +216,14 @@ def _previous(log_folder: LogFolder, keys: Sequence[VerifierKey]) -> Checkpoint 
     note = log_folder.read_published(CHECKPOINT)
     if note is None:
         return None
-    cause = ""
-    for key in keys:
-        try:
-            return verify_checkpoint(note, key).checkpoint
-        except RegistryError as refused:
-            cause = cause or refused.problem.detail
-    raise LogInvalid(
-        refusals.LOG_FORKED,
-        f"the one in the folder is not of this log: {cause}",
-        path=CHECKPOINT,
-    )
+    try:
+        return verify_by_any(note, keys)
+    except RegistryError as refused:
+        raise LogInvalid(
+            refusals.LOG_FORKED,
+            f"the one in the folder is not of this log: {refused.problem.detail}",
+            path=CHECKPOINT,
+        ) from refused
 
 
 def _verify_growth(before: Checkpoint | None, head: Checkpoint) -> None:

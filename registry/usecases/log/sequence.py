@@ -1,11 +1,13 @@
 """The sequencer: gives accepted records their position in the log.
 
-In one transaction: records leave `pending`, become entries, fill tiles, and a signed
-checkpoint covers them. One sequencer works at a time (an advisory lock held by its
-connection, which therefore goes to the server itself and through no pooler); any other
-takes over when that connection ends. The server ends it when its sequencer stands still.
-Should two ever believe that they hold the lock, the primary keys of `entry` and
-`checkpoint` let only one commit.
+In one transaction records leave `pending`, become entries and fill tiles. Their signed
+checkpoint is then saved in a file, and only then inserted, which publishes it; a batch
+that was left in between is published by the next sequencer.
+
+One sequencer works at a time (an advisory lock held by its connection, which therefore
+goes to the server itself and through no pooler); any other takes over when that connection
+ends. The server ends it when its sequencer stands still. Should two ever believe that they
+hold the lock, the primary keys of `entry` and `checkpoint` let only one commit.
 """
 
 import asyncio
@@ -16,12 +18,16 @@ import structlog
 from registry.db.engine.advisory_lock import SEQUENCER_TURN, try_lock
 from registry.db.engine.engines import Connection, Engine
 from registry.db.log import entries as log
+from registry.db.log.cosignatures import PUBLISHER, save_evidence
 from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer, sign_text
 from registry.tlog.refusals import ProofInvalid
+from registry.tlog.tiles import HashRun
 from registry.usecases.background import outlasting
 from registry.usecases.ids import Clock
+from registry.usecases.log.continuity import Continuity, LogDamaged
+from registry.usecases.log.filed_log import read_runs
 
 MAX_BATCH = 1_024
 PAUSE_S = 0.1
@@ -31,25 +37,19 @@ STANDSTILL_S = 3
 logger = structlog.get_logger()
 
 
-class LogDamaged(RuntimeError):
-    """The stored hashes do not give the root that was signed.
-
-    Somebody changed what nobody may change. To append would cover it up: only people
-    can tell what to restore, so nothing is published until they have.
-    """
-
-
 @dataclass(frozen=True, slots=True)
 class Sequencer:
     """signer: the log's key, whose name is the log's origin.
 
     retiring: the key before it, which signs beside it while it is being replaced.
+    continuity: what is known of the log outside the database, if anything is.
     """
 
     engine: Engine
     signer: Signer
     clock: Clock
     retiring: Signer | None = None
+    continuity: Continuity | None = None
 
     async def run(self) -> None:
         """Sequence until cancelled; wait while another sequencer holds the lock.
@@ -69,14 +69,16 @@ class Sequencer:
                 await log.end_when_idle(connection, STANDSTILL_S)
                 await connection.commit()
                 await self._sequence(connection)
+            except LogDamaged as damaged:
+                async with self.engine.begin() as other:
+                    await save_evidence(other, PUBLISHER, str(damaged))
+                raise
             finally:
                 # The lock belongs to the connection and must not go back to the pool.
                 await connection.invalidate()
 
     async def _sequence(self, connection: Connection) -> None:
-        await verify_name(connection, self.signer.name)
-        edge = await load_edge(connection)
-        await connection.commit()
+        edge = await self._resume(connection)
         logger.info("sequencer_started", size=edge.size)
         while True:
             appended = await self.step(connection, edge)
@@ -85,16 +87,39 @@ class Sequencer:
                 await asyncio.sleep(PAUSE_S)
             edge = appended
 
+    async def _resume(self, connection: Connection) -> TreeEdge:
+        """Return the edge of the stored tree, all of which is published."""
+        async with connection.begin():
+            newest = await log.latest_checkpoint(connection)
+            verify_name(newest, self.signer.name)
+            edge = await load_edge(connection, self.continuity)
+            await save_evidence(connection, PUBLISHER, "")
+        if edge.size > (newest.size if newest else 0):
+            await self._publish(connection, edge)
+        elif newest and self.continuity:
+            self.continuity.save(newest)
+        return edge
+
     async def step(self, connection: Connection, edge: TreeEdge) -> TreeEdge:
         """Log one batch of what is pending, if anything is; the edge after it."""
         async with connection.begin():
+            if self.continuity:
+                await self.continuity.verify_undisputed(connection)
             leaves = await log.peek_pending(connection, MAX_BATCH)
             if not leaves:
                 return edge
             appended, placed = edge.append([leaf.leaf_hash for leaf in leaves])
-            covering = self._checkpoint(appended)
-            await log.append(connection, edge.size, leaves, placed, covering)
+            await log.append(connection, edge, leaves, placed)
+        await self._publish(connection, appended)
         return appended
+
+    async def _publish(self, connection: Connection, edge: TreeEdge) -> None:
+        """Publish the checkpoint of committed entries; the file has it before anybody."""
+        covering = self._checkpoint(edge)
+        if self.continuity:
+            self.continuity.save(covering)
+        async with connection.begin():
+            await log.publish(connection, covering)
 
     def _checkpoint(self, edge: TreeEdge) -> log.StoredCheckpoint:
         root = edge.root()
@@ -109,9 +134,8 @@ class Sequencer:
         )
 
 
-async def verify_name(connection: Connection, name: str) -> None:
+def verify_name(newest: log.StoredCheckpoint | None, name: str) -> None:
     """Verify that the stored log has this name. Raises: LogDamaged."""
-    newest = await log.latest_checkpoint(connection)
     stored = name if newest is None else newest.note.partition("\n")[0]
     if stored != name:
         raise LogDamaged(
@@ -120,20 +144,29 @@ async def verify_name(connection: Connection, name: str) -> None:
         )
 
 
-async def load_edge(connection: Connection) -> TreeEdge:
-    """The edge of the tree that the newest checkpoint signs. Raises: LogDamaged."""
+async def load_edge(
+    connection: Connection, continuity: Continuity | None = None
+) -> TreeEdge:
+    """The edge of the stored tree: of what the newest checkpoint signs, and a batch behind.
+
+    Such a batch is left by a sequencer that died before it published. Raises: LogDamaged;
+    with `continuity`, also where the tree is not that which was published; OSError.
+    """
     newest = await log.latest_checkpoint(connection)
-    if newest is None:
-        return TreeEdge()
-    runs = {}
-    for run in edge_runs(newest.size):
-        runs[run] = await log.read_hashes(connection, run.level, run.first, run.count)
+    signed = 0 if newest is None else newest.size
+    behind = HashRun(level=0, first=signed, count=MAX_BATCH)
     try:
-        edge = rebuild_edge(newest.size, runs.__getitem__)
+        read = await read_runs(connection, (*edge_runs(signed), behind), None)
+        edge = rebuild_edge(signed, read)
+        if newest and edge.root() != newest.root:
+            raise LogDamaged(f"the stored hashes are not those of checkpoint {signed}")
+        edge, placed = edge.append(read(behind))
     except ProofInvalid as error:
-        raise LogDamaged(
-            f"hashes below checkpoint {newest.size} are missing"
-        ) from error
-    if edge.root() != newest.root:
-        raise LogDamaged(f"the stored hashes are not those of checkpoint {newest.size}")
+        raise LogDamaged(f"hashes at checkpoint {signed} are missing") from error
+    runs = [HashRun(level=node.level, first=node.position, count=1) for node in placed]
+    read = await read_runs(connection, runs, None)
+    if [(node.hash,) for node in placed] != [tuple(read(run)) for run in runs]:
+        raise LogDamaged(f"hashes behind checkpoint {signed} are not its own")
+    if continuity:
+        await continuity.verify(connection, edge)
     return edge

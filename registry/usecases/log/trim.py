@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from registry.db.engine.engines import Connection
-from registry.db.log import entries as log
 from registry.db.log import partitions
 from registry.db.log.partitions import EntryPart
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.refusals import LOG_MISSING, LOG_TILE_FORGED, LogInvalid
 from registry.tlog.tiles import TILE_WIDTH, Bundle, HashRun, Tile, format_tile_path
-from registry.usecases.log.filed_log import FiledLog
+from registry.usecases.log.filed_log import FiledLog, read_runs
 
 MONTHS_MIN = 2
 """An ended month is needed until it is reported and erased, 32 days later."""
@@ -66,7 +65,8 @@ async def _verify_filed(
     first, after = part.first // TILE_WIDTH, part.after // TILE_WIDTH
     for begin in range(first, after, TILE_WIDTH):
         bundles = range(begin, min(begin + TILE_WIDTH, after))
-        nodes = await log.read_hashes(connection, 1, begin, len(bundles))
+        run = HashRun(level=1, first=begin, count=len(bundles))
+        nodes = (await read_runs(connection, [run], None))(run)
         await asyncio.to_thread(_verify_bundles, filed, bundles, nodes)
 
 

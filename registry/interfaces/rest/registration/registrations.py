@@ -18,7 +18,7 @@ from registry.db.registration import registrations
 from registry.db.registration.registrations import Registration
 from registry.errors import NotFound, Problem
 from registry.identity.json_fields import pointing_at
-from registry.identity.statements.challenge import Challenge
+from registry.identity.statements.challenge import Challenge, NextStep
 from registry.interfaces.http.client_networks import network_of
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
@@ -47,15 +47,6 @@ class ChallengeRequest(RequestBody, frozen=True):
     host: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT_LENGTH)]
 
 
-class NextStepView(WireModel):
-    """A way to prove control; each suffices alone."""
-
-    method: str
-    where: str
-    put: str
-    how: str
-
-
 class ChallengeView(WireModel):
     """payload: sign it as it is within ten minutes; later with new `iat` and `exp`."""
 
@@ -63,7 +54,7 @@ class ChallengeView(WireModel):
     nonce: str
     expires_at: datetime
     payload: dict[str, Any]
-    next_steps: tuple[NextStepView, ...]
+    next_steps: tuple[NextStep, ...]
 
 
 @post(
@@ -107,13 +98,7 @@ def _parse_host(services: Services, data: ChallengeRequest) -> Host:
 
 
 def _view(host: str, challenge: Challenge) -> ChallengeView:
-    return ChallengeView(
-        host=host,
-        nonce=challenge.nonce,
-        expires_at=challenge.expires_at,
-        payload=dict(challenge.payload),
-        next_steps=tuple(NextStepView.of(step) for step in challenge.next_steps),
-    )
+    return ChallengeView.of(challenge, host=host, payload=dict(challenge.payload))
 
 
 POLL_S, SLOWEST_POLL_S, SLOWER = 0.1, 1.0, 1.2

@@ -25,7 +25,7 @@ from registry.interfaces.rest.search.policy_text import (
 from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.ranking.explain import FACTOR_NAMES
 from registry.reports.row_types import camel
-from registry.usecases.log.policy_history import PolicyEpoch, trace_policies
+from registry.usecases.log.policy_history import Change, PolicyEpoch, trace_policies
 from registry.usecases.refusals import POLICY_UNKNOWN
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -67,16 +67,6 @@ class PolicyView(WireModel):
     constants: tuple[ConstantView, ...]
 
 
-class ChangeView(WireModel):
-    """A constant that differs from the policy before. added, removed: of a list."""
-
-    constant: str
-    before: Any
-    after: Any
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-
-
 class PolicyEpochView(WireModel):
     """A policy of the log. text: where its bytes are.
 
@@ -93,7 +83,7 @@ class PolicyEpochView(WireModel):
     effective_from: datetime
     code_digest: str
     text: str
-    changes: tuple[ChangeView, ...]
+    changes: tuple[Change, ...]
 
 
 class PolicyHistory(WireModel):
@@ -193,5 +183,5 @@ def _view_epoch(epoch: PolicyEpoch) -> PolicyEpochView:
         effective_from=logged.published_at,
         code_digest=epoch.code_digest,
         text=f"/v1/policy/{logged.digest}",
-        changes=tuple(map(ChangeView.of, epoch.changes)),
+        changes=epoch.changes,
     )

@@ -107,8 +107,7 @@ async def find_ranking(
 
 
 def _view_opening(disclosure: str) -> OpeningView:
-    opening = parse_disclosure(disclosure)
-    return OpeningView(name=opening.name, value=opening.value, disclosure=disclosure)
+    return OpeningView.of(parse_disclosure(disclosure))
 
 
 @get(

@@ -167,10 +167,9 @@ def _seal(services: Services, cursor: FeedCursor) -> str:
 
 def _view(change: SiteChange) -> SiteChangeView:
     entry = change.entry
-    return SiteChangeView(
+    return SiteChangeView.of(
+        entry,
         id=format_site_id(entry.site_id),
-        host=entry.host,
         status=entry.shown_status,
-        updated_at=entry.updated_at,
         site=summary_of(entry.short) if entry.is_listed else None,
     )

@@ -8,6 +8,7 @@ import msgspec
 
 from registry.formats.document import DocumentOrigin as DeclaredProvenance
 from registry.interfaces.rest.wire_model import WireModel, to_second
+from registry.sites.action import Parameter
 from registry.sites.entry import ClaimConflict, SiteEntry
 from registry.sites.place import counts_from
 from registry.sites.place_note import PlaceNote
@@ -40,17 +41,10 @@ class DocumentSummary(WireModel):
     fetched_at: datetime
 
 
-class DocumentView(WireModel):
+class DocumentView(DocumentSummary):
     """A version of a document. content: its JSON, or its text where it is none."""
 
-    format: str
-    url: str
     version: int
-    dialect: str
-    conformance: str
-    provenance: Provenance
-    signature: dict[str, Any]
-    fetched_at: datetime
     first_fetched_at: datetime
     retired_at: datetime | None
     semantic_hash: str
@@ -59,16 +53,6 @@ class DocumentView(WireModel):
 
 class DocumentContent(DocumentView):
     content: Any
-
-
-class ParameterView(WireModel):
-    """type: a JSON Schema type name, or "unknown". required: null where undeclared."""
-
-    name: str
-    type: str
-    required: bool | None
-    description: str
-    enum: tuple[str, ...]
 
 
 class CallView(WireModel):
@@ -91,7 +75,7 @@ class ActionView(WireModel):
 
     name: str
     description: str
-    parameters: tuple[ParameterView, ...]
+    parameters: tuple[Parameter, ...]
     auth_required: bool | None
     sensitivity: str | None
     confirmation: bool | None

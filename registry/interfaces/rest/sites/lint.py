@@ -20,7 +20,6 @@ from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.sites.lint_views import (
     LintReport,
     SiteAdvice,
-    view_advice,
     view_report,
 )
 from registry.interfaces.rest.sites.sites import find_registered
@@ -113,7 +112,7 @@ async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
     last = last_probe(outcomes.get("probe", {}))
     advice += advise_on_quality(summarise_probes(rows), last, linter.policy)
     policy = services.linter.policy.digest
-    return SiteAdvice(policy=policy, advice=view_advice(advice))
+    return SiteAdvice(policy=policy, advice=tuple(advice))
 
 
 def last_probe(outcome: Mapping[str, Any]) -> LastProbe:

@@ -1,10 +1,7 @@
 """The report of a lint as it is shown, by /v1/lint and by the command."""
 
-from collections.abc import Iterable
-
-import msgspec
-
 from registry.errors import Problem
+from registry.formats.document import Deviation
 from registry.formats.html.links import DiscoveryLink
 from registry.formats.inspection import Report
 from registry.interfaces.rest.sites.entry_views import (
@@ -21,49 +18,11 @@ from registry.sites.site_advice import Advice
 from registry.sites.summary import City, FairnessMetrics
 
 
-class DeviationView(WireModel):
-    """pointer: RFC 6901, or the form of a page. rule: which kind of rule is broken."""
-
-    pointer: str
-    rule: str
-    detail: str
-    fix: str
-
-
-class LastProbeView(WireModel):
-    """The newest quality probe: what it asked by GET, got, and wants.
-
-    code: of the problem, explained at /problems/CODE; "" without one.
-    """
-
-    url: str
-    outcome: str
-    code: str
-    got: str
-    wanted: str
-
-
-class AdviceView(WireModel):
-    """gain: of the factor, 0..10000; null where the requests decide.
-
-    factor: `eligibility` is none of the five: it is about being in an answer at all.
-
-    probe: of advice on quality, else null.
-    """
-
-    factor: str
-    how: str
-    gain: int | None
-    actions: tuple[str, ...]
-    count: int
-    probe: LastProbeView | None
-
-
 class SiteAdvice(WireModel):
     """policy: by which the gains are computed. advice: empty where nothing is missing."""
 
     policy: str
-    advice: tuple[AdviceView, ...]
+    advice: tuple[Advice, ...]
 
 
 class ClaimedSite(WireModel):
@@ -91,14 +50,14 @@ class LintReport(WireModel):
     version: str | None
     conformance: str
     url: str
-    deviations: tuple[DeviationView, ...]
+    deviations: tuple[Deviation, ...]
     problem: Problem | None
     provenance: Provenance | None
     references: tuple[str, ...]
     links: tuple[DiscoveryLink, ...]
     conflicts: tuple[ConflictView, ...]
     site: ClaimedSite | None
-    advice: tuple[AdviceView, ...]
+    advice: tuple[Advice, ...]
 
 
 def view_report(report: Report) -> LintReport:
@@ -107,19 +66,13 @@ def view_report(report: Report) -> LintReport:
         report,
         dialect=document.dialect if document else None,
         version=document.version if document else None,
-        deviations=msgspec.convert(
-            report.deviations, tuple[DeviationView, ...], from_attributes=True
-        ),
+        deviations=tuple(report.deviations),
         provenance=view_provenance(document.provenance) if document else None,
         references=document.references if document else (),
         conflicts=tuple(view_conflict(conflict) for conflict in report.conflicts),
         site=view_claims(document.site) if document else None,
-        advice=view_advice(report.advice),
+        advice=tuple(report.advice),
     )
-
-
-def view_advice(advice: Iterable[Advice]) -> tuple[AdviceView, ...]:
-    return msgspec.convert(advice, tuple[AdviceView, ...], from_attributes=True)
 
 
 def view_claims(site: Site) -> ClaimedSite:
