@@ -31,12 +31,12 @@ class CrawlSettings:
         default=False,
     )
     hosts_file: Path | None = setting(
-        "Lines of `host address:port`, where https://host/ then connects. Needs "
-        "ALLOW_LOOPBACK.",
+        "File with lines of `host address:port`: connections to https://host/ go to "
+        "that address. Needs ALLOW_LOOPBACK.",
         default=None,
     )
     ca_file: Path | None = setting(
-        "PEM file of one more certificate authority to trust when fetching.",
+        "PEM file of an additional certificate authority to trust when fetching.",
         default=None,
     )
     dns: str = setting(
@@ -44,30 +44,32 @@ class CrawlSettings:
         default="",
     )
     crawlers: Annotated[int, Meta(ge=0, le=MAX_CRAWLERS)] = setting(
-        "Crawler processes that `serve` starts. 0, and CRAWLERS_IN_ALL too: there is to "
-        "be none, and `/health/ready` asks for none.",
+        "Crawler processes that `serve` starts. If CRAWLERS_IN_ALL is 0 too, the "
+        "registry has no crawler, and `/health/ready` expects none.",
         default=1,
     )
     crawlers_in_all: Annotated[int, Meta(ge=0, le=MAX_CRAWLERS)] = setting(
-        "Crawler processes of this registry in all, 1 to 32, wherever they run: each "
-        "takes its share of what the registry allows itself towards a host, a domain "
-        "and a network. 0: as many as CRAWLERS.",
+        "Crawler processes of this registry on all machines, 1 to 32: each takes its "
+        "share of the limits for requests to a host, a domain and a network. 0: as "
+        "many as CRAWLERS.",
         default=0,
     )
-    crawl_at_once: Natural = setting("Sites a crawler works on at a time.", default=32)
+    crawl_at_once: Natural = setting(
+        "Sites that a crawler visits at the same time.", default=32
+    )
     crawl_lease_s: Natural = setting(
-        "Seconds after which the work of a silent crawler is given to another; longer "
-        "than any visit takes.",
+        "Seconds after which another crawler takes over the work of a silent one; must "
+        "be longer than any visit.",
         default=120,
     )
     crawl_visits_per_day: Annotated[float, Meta(gt=0, lt=1e9)] = setting(
-        "The crawl budget: visits of a site and day, in the mean of all sites. Shared so "
-        "that the registry as a whole is freshest; no site gets fewer than one in seven "
-        "days or more than four a day, whatever the budget. Refreshes come on top.",
+        "Crawl budget: the mean number of visits to a site each day. It is divided so "
+        "that the registry as a whole is as fresh as possible, with one visit in seven "
+        "days to four a day for each site. Refreshes are extra.",
         default=1.0,
     )
     refresh_interval_s: Annotated[int, Meta(ge=1)] = setting(
-        "Seconds between two refreshes that a site's owner may ask for, in the long run; "
+        "Mean seconds between the refreshes that a site's owner may request; up to "
         "three may come at once.",
         default=600,
     )
@@ -80,25 +82,25 @@ class CrawlSettings:
         default=False,
     )
     bot_auth_draft: Draft = setting(
-        "Form of Signature-Agent, by draft: `ietf-00` a dictionary with the "
-        "origin, `ietf-01` one with the directory's URL, "
-        "`meunier-03` the origin alone.",
+        "Draft that the form of Signature-Agent follows: `ietf-00` a dictionary with "
+        "the origin, `ietf-01` one with the directory's URL, `meunier-03` the origin "
+        "alone.",
         default=Draft.IETF_00,
     )
     bot_addresses: str = setting(
-        "Networks that the crawler's requests come from, as 192.0.2.0/28, between "
-        "commas; they are shown at /bot and listed in /bot.json. Empty: not published.",
+        "Networks from which the crawler sends its requests, as 192.0.2.0/28, "
+        "separated by commas; shown at /bot and in /bot.json. Empty: not published.",
         default="",
     )
     own_networks: str = setting(
-        "Networks of the operator's own with public addresses, as 203.0.113.0/24, between "
-        "commas, which the crawler never connects to; private ones it refuses anyway. "
-        "Empty: none.",
+        "The operator's own networks of public addresses, as 203.0.113.0/24, separated "
+        "by commas: the crawler never connects to them. Private networks are always "
+        "refused. Empty: none.",
         default="",
     )
     canaries: str = setting(
-        "https URLs of the operator's own, between commas: while most of them can not "
-        "be reached, no probe counts for any site. Empty: every probe counts.",
+        "https URLs of the operator's own, separated by commas: while most of them are "
+        "unreachable, no probe counts for any site. Empty: every probe counts.",
         default="",
     )
 
@@ -123,6 +125,6 @@ class CrawlSettings:
 
 
 def _parse_networks(text: str) -> tuple[Network, ...]:
-    """text: networks between commas. Raises: ValueError."""
+    """text: networks, separated by commas. Raises: ValueError."""
     parts = [part.strip() for part in text.split(",")]
     return tuple(ipaddress.ip_network(part) for part in parts if part)

@@ -21,7 +21,7 @@ from registry.settings import Settings
 from registry.settings_reader import settings_of_process
 from registry.usecases.search.build_index import IndexBuilder
 
-EXIT_DAMAGED = 65  # EX_DATAERR of sysexits.h: the next process makes the files anew
+EXIT_DAMAGED = 65  # EX_DATAERR of sysexits.h: the next process rebuilds the files
 FREE_BYTES_HELD = 256 << 20
 """A whole index of a million sites takes about an eighth less CPU so."""
 

@@ -22,7 +22,7 @@ _MAX_MMAP_THRESHOLD = 32 << 20  # the most that glibc accepts
 def keep_freed_memory(max_bytes: int) -> None:
     """Set malloc to retain up to max_bytes of freed memory.
 
-    Otherwise the system clears the pages of each large array anew. Works with glibc only;
+    Otherwise the system clears the pages of each new large array. Works with glibc only;
     other C libraries ignore it.
     """
     with suppress(AttributeError):

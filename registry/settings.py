@@ -39,13 +39,13 @@ class Settings(CrawlSettings):
     )
     workers: Natural = setting("Web processes.", default=1)
     public_url: str = setting(
-        "Origin under which outsiders reach the registry; it names the log and is the "
-        "`aud` of registrations. Empty: http://HOST:PORT.",
+        "Origin at which others reach the registry. It names the log and is the `aud` "
+        "of registrations. Empty: http://HOST:PORT.",
         default="",
     )
     log_name: str = setting(
-        "Name of the log, which it has for life: set it where the registry moves to "
-        "another PUBLIC_URL. Empty: PUBLIC_URL without its scheme.",
+        "Name of the log, which must never change: before PUBLIC_URL changes, set it "
+        "to the name so far. Empty: PUBLIC_URL without its scheme.",
         default="",
     )
     contact: str = setting(
@@ -54,75 +54,77 @@ class Settings(CrawlSettings):
         default="",
     )
     trusted_proxies: str = setting(
-        "Addresses or networks of reverse proxies, between commas, whose "
-        "X-Forwarded-For names the client; empty: none.",
+        "Addresses or networks of reverse proxies whose X-Forwarded-For names the "
+        "client, separated by commas. Empty: none.",
         default="",
     )
     metrics: str = setting(
-        "address:port at which `serve` serves the metrics of its processes, added up, and "
-        "a web process or crawler that is started otherwise its own; the next free port "
-        "where that is taken. Not for the public: they tell what is asked how often. "
-        "`off`: not served.",
+        "address:port of the metrics, or the next free port. `serve` adds up those of "
+        "all its processes; a web process or crawler that is started by itself serves "
+        "its own. Keep it private: the metrics show what is requested, and how often. "
+        "`off`: none.",
         default="127.0.0.1:9101",
     )
     witnesses: str = setting(
-        "Witnesses that cosign the log's checkpoints, between commas: the verifier key of "
-        "each, a space and the https URL below which it takes them (C2SP tlog-witness). "
-        "Empty: none.",
+        "Witnesses that cosign the log's checkpoints, separated by commas: the "
+        "verifier key of each, a space and its submission prefix, an https URL (C2SP "
+        "tlog-witness). Empty: none.",
         default="",
     )
     witness_quorum: Natural = setting(
-        "Number of WITNESSES that must have cosigned a checkpoint before it is served. 0: the "
+        "Number of WITNESSES that must cosign a checkpoint before it is served. 0: the "
         "newest is served at once, with the cosignatures that it has by then.",
         default=0,
     )
     limits: Annotated[float, Meta(gt=0, lt=1e9)] = setting(
-        "Times all limits of docs/limits.md: bursts, and what comes back a second.",
+        "Factor for all limits of docs/limits.md, for bursts and for refill rates.",
         default=1.0,
     )
     run: Path | None = setting(
-        "Folder in which the web processes of this host share what each client has left. "
-        "Unset: `run` in the data folder.",
+        "Folder in which the web processes of this host share the remaining allowance "
+        "of each client. Unset: `run` in the data folder.",
         default=None,
     )
     min_free_mb: Natural = setting(
-        "Free megabytes at the data folder below which searches and selections of anonymous "
-        "askers are turned away, so that a full disk does not end all others.",
+        "Free megabytes on the data folder's disk below which searches and selections "
+        "of anonymous callers are refused, so that operators' calls go on.",
         default=1_000,
     )
     max_pending: Annotated[int, Meta(ge=1)] = setting(
-        "Records that may wait for their position in the log before anonymous askers are "
-        "turned away.",
+        "Records that may wait for their position in the log before anonymous callers "
+        "are refused.",
         default=100_000,
     )
     retention_days: Annotated[int, Meta(ge=0, le=36_500)] = setting(
-        "Days after which what was asked and answered (query, location, order, scores, "
-        "choice) is erased automatically. 32 cover a month and its report. 0: never.",
+        "Days after which the contents of a search (query, location, order, scores, "
+        "choice) are erased automatically. 32 cover a month and its report. 0: never.",
         default=32,
     )
     log_files: Path | None = setting(
-        "Folder that `fair-registry publish --to` writes, as every process of the "
-        "registry sees it: tiles and entries are served from it, and `fair-registry trim` "
-        "drops from the database what stands there. Unset: all of the log is served from "
-        "the database.",
+        "Folder that `fair-registry publish --to` writes and every process of the "
+        "registry can read. Tiles and entries are served from it, and `fair-registry "
+        "trim` deletes from the database what the folder holds. Unset: the database "
+        "serves all of the log.",
         default=None,
     )
     auditors: str = setting(
-        "C2SP verifier keys of the auditors whose attestations and labels are put on "
-        "record, between commas. Empty: none.",
+        "C2SP verifier keys of the auditors whose attestations and labels are "
+        "recorded, separated by commas. Empty: none.",
         default="",
     )
     invariance_trials: Natural = setting(
-        "Daily trials that inputs which must not matter move no ranking. 0: none.",
+        "Trials each day that test whether an input that must not matter changes a "
+        "ranking. 0: none.",
         default=10_000,
     )
     invariance_hour: Annotated[int, Meta(ge=0, le=23)] = setting(
-        "Hour of the day, in UTC, from which on the trials run: 0 to 23.", default=3
+        "Hour (UTC, 0 to 23) from which the day's trials run.", default=3
     )
     encoder: Literal["multilingual", "static"] = setting(
         "Encoder of the meaning of texts: `multilingual`, or `static`, which knows "
-        "little but English and reads a request in a tenth of the time. Another encoder "
-        "is another ranking policy: the crawlers rebuild all profiles when they start.",
+        "little but English and reads a request in a tenth of the time. It belongs to "
+        "the ranking policy: after a change the crawlers rebuild all profiles when "
+        "they start.",
         default="multilingual",
     )
     log_format: Literal["text", "json"] = setting(

@@ -144,7 +144,7 @@ def _verify(settings: Settings) -> None:
             f"{PREFIX}LOG_NAME is a name such as registry.example, without space and +"
         )
     if not all(url.startswith("https://") for url in settings.canary_urls):
-        raise SettingsInvalid(f"{PREFIX}CANARIES holds https URLs, between commas")
+        raise SettingsInvalid(f"{PREFIX}CANARIES holds https URLs, separated by commas")
     if settings.bot_auth and not _is_https_origin(settings.origin):
         raise SettingsInvalid(
             f"{PREFIX}BOT_AUTH needs a {PREFIX}PUBLIC_URL such as "

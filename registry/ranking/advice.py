@@ -1,9 +1,9 @@
 """Advice to a site on how to rank higher: only missing facts, never flattery.
 
-Each change is tried with the real profile and score before it is told, alone and on top
-of those told before it: what would lower a request for one of the site's actions, or
-raise none, is no advice. So a site is told to describe itself in the words of its actions
-alone: others would make these weigh less.
+Each change is tried with the real profile and score before it is advised, alone and on
+top of the advice before it. A change that lowers the score of a request for one of the
+site's actions, or raises none, is no advice. So a site's description is to have the words
+of its actions alone: others would make these weigh less.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -67,7 +67,7 @@ def advise_on_quality(
     gain = quality(mended, policy) - quality(figures, policy)
     how = (
         f"{figures.successes} of {figures.probes} quality probes got the right answer. "
-        f"The newest asked GET {last.url}, got {last.got or last.outcome}, and wants "
+        f"The newest sent GET {last.url}, got {last.got or last.outcome} and expected "
         f"{last.wanted or 'the right answer'}. docs/probes.md has the rules, "
         "/v1/sites/HOST/quality the single probes."
     )
@@ -101,7 +101,7 @@ def _advise_on_relevance(
 
 
 def describe_by_actions(site: Site, words: Sequence[ActionWords]) -> Site:
-    """Return the site with the shortest description that is no other word's loss."""
+    """Return the site with the shortest description in the words of its actions."""
     return replace(site, description=" ".join(item.plain for item in words))
 
 
@@ -110,7 +110,7 @@ def _advise_on_proximity(site: Site, trial: AdviceTrial) -> Iterator[Advice]:
     if trial.place is not None or not trial.profile_of(site, _SOMEWHERE).local:
         return
     if decay_table(policy.distance_scale_km)[0] <= policy.proximity_neutral:
-        return  # nobody would be nearer than who names no place
+        return  # a site with a place would be no nearer than one without
     if site.location and site.location.city:
         how = (
             "The city is not in the gazetteer; name the next larger one, with country."
@@ -123,7 +123,7 @@ def _advise_on_proximity(site: Site, trial: AdviceTrial) -> Iterator[Advice]:
 def try_changes(
     site: Site, words: Sequence[ActionWords], trial: AdviceTrial
 ) -> Iterator[tuple[Advice, Site]]:
-    """Yield what deepens the actions and lowers nothing, and the site with that alone.
+    """Yield advice that raises depth and lowers no score; the site with that alone.
 
     Each change is tried by itself, and beside those before it.
     """
@@ -155,7 +155,7 @@ def try_changes(
 
 @dataclass(frozen=True, slots=True)
 class _Omission:
-    """A missing fact. amend: adds it to an action, the least that an owner would say."""
+    """A missing fact. amend: adds it to an action, in as few words as possible."""
 
     how: str
     concerns: Callable[[ActionWords, Policy], bool]

@@ -4,7 +4,7 @@ People are shown rounded values. What they see as the same score stands by relev
 shown, then by quality as shown; among sites that are the same in all three a declared
 commission of 0% comes first (WAB §9.5.3), and then the exact score decides. These
 digits, the first the highest, are one number, so that the order has no cycles, and
-whoever is better in every factor is never behind by more than his commission explains.
+a site that is better in every factor is behind by no more than its commission explains.
 """
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar

@@ -25,7 +25,7 @@ JsonValue: TypeAlias = (
     | msgspec.Raw
     | None
 )
-"""Raw: bytes that whoever made them knows to be canonical. None is ever read."""
+"""Raw: bytes that their writer knows to be canonical. None is ever read."""
 
 MAX_INTEGER = 2**53 - 1  # what every reader of JSON can hold exactly
 

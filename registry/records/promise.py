@@ -8,8 +8,8 @@ Signed with Ed25519, 65 bytes in all:
 
 The first line keeps a promise from being read as a checkpoint, should one key sign both.
 Key id: the first eight bytes of SHA-256 over that line and the 32-byte public key, in
-hex. Whoever holds a promise and finds no such leaf in the log within the merge delay
-holds the proof of an omission.
+hex. A promise without such a leaf in the log within the merge delay is the proof of an
+omission.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,9 @@
 """The exposure of sites on a day, as everybody may know it: each count with noise.
 
-A reader who fills cells by searches of his own subtracts those from the table, whatever threshold
-there is and whoever counts them. So nothing exact leaves: each count has a normal draw
-added, which the day's key and the site give, once and for all that are told of it. A day's
-tables overlap no other day's, and each is computed once, so that none can be taken off
-another.
+A reader who fills cells by searches of his own can subtract those from the table,
+whatever its threshold. So no exact count is published: each has a normal draw added, which
+the day's key and the site determine, the same for all readers. A day's tables overlap no
+other day's, and each is computed once, so that none can be subtracted from another.
 """
 
 import hmac

@@ -5,8 +5,8 @@ the folder `geonames`, with their licence and their maker. It is the only source
 names a city gets that city's point, and no coordinates of its own making.
 
 Kept small on purpose: the spellings themselves are not held, only their 64-bit hashes.
-Python keys its string hash anew in every process, so nobody can aim at a collision, and
-an accidental one needs some 3e-14 per look-up of an unknown name.
+Every Python process has another key for string hashes, so nobody can aim at a collision,
+and an accidental one needs some 3e-14 per look-up of an unknown name.
 """
 
 import gzip

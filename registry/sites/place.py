@@ -57,8 +57,8 @@ def decide_place(
 ) -> PlaceState:
     """Return what counts once a place, or none, is declared at an instant, in whole seconds.
 
-    Another place counts once a site has declared it for some days on end, and so does
-    none: whoever hid the place for a day could declare another at once.
+    Another place, or none, counts once a site has declared it for some days without a
+    break: else a site could hide its place for a day and then declare another at once.
     """
     place, since, move = before
     now = now.replace(microsecond=0)

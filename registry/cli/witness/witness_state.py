@@ -1,8 +1,8 @@
 """State of a witness: its key, and of each log the keys trusted and what it cosigned last.
 
 They lie in one folder, so that a witness that has lost its memory has lost its key too,
-and comes back as another witness. A file that is damaged stops it: to begin such a log
-anew would let a second history be cosigned.
+and comes back as another witness. A damaged file stops it: to start such a log from
+the beginning would let a second history be cosigned.
 """
 
 import fcntl

@@ -1,7 +1,7 @@
 """The PostgreSQL that a wheel brings: where its programs are, and whom they run as.
 
-PostgreSQL refuses to run as root. Where root asks for it, it runs as whoever owns the
-files: an ordinary user, or else the account ACCOUNT, made for it without a password and
+PostgreSQL refuses to run as root. If root starts it, it runs as the owner of the files if
+that is an ordinary user, else as the account ACCOUNT, made for it without a password and
 without a shell. No folder is opened for that account: where it can't pass one, the
 server gets the one capability to do so (ADR 0090).
 """

@@ -62,8 +62,8 @@ class Task:
 READY_AT = "coalesce(greatest(least(due_at, hinted_at), leased_until), '-infinity')"
 """Time since which a task is ready and not leased; the index `task_ready` has it."""
 
-# A row that another claims at this moment is skipped: whoever waited for it would not
-# get it.
+# A row that another worker claims at this moment is skipped: waiting for it would be in
+# vain.
 LEASE = sa.text(f"""
     WITH ready AS MATERIALIZED (
         SELECT site_id, kind FROM registry.task

@@ -121,7 +121,7 @@ class House:
         self._keys = Resource(body, "application/json; charset=utf-8")
 
     def change_document(self, now: datetime) -> None:
-        """Offer one more action, and sign anew where the document is signed."""
+        """Offer one more action, and sign the document again if it is signed."""
         action = _make_novelty(len(self.member.actions) + 1)
         self.member = replace(self.member, actions=(*self.member.actions, action))
         self._documents = _build_documents(self.member, self._key, now)

@@ -198,8 +198,8 @@ class IndexWriter:
     def find(self, policy: Policy, sizes: Sizes) -> tuple[Builder, Since] | None:
         """The builder that put the newest index there, and what it holds.
 
-        None where this code would have made other files, or they can't be read: it is
-        begun anew then.
+        None where this code would have made other files, or they can't be read: the
+        index is built from the start then.
         """
         try:
             manifest = read_manifest(self._folder)

@@ -102,7 +102,7 @@ def regroup(
     groups: Mapping[int, PublisherGroup],
     policy: Policy,
 ) -> Regrouped:
-    """Find anew who shares a place with the sites that come and go, or did.
+    """Find again which sites share a rank with those that come and go, or did.
 
     A site of a level whose representative or flag has changed goes beside it.
     """
@@ -161,7 +161,7 @@ def _merged(
     publishers: Numbers,
     regrouped_: Mapping[int, PublisherGroup],
 ) -> Mapping[int, PublisherGroup]:
-    """The groups of all, after those of these publishers were found anew."""
+    """The groups of all, after those of these publishers were found again."""
     silent = {
         publisher for publisher in publishers.tolist() if publisher in groups
     } - regrouped_.keys()

@@ -22,7 +22,7 @@ from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 
 SITES, WORDS = 8, 6
-"""Nearest sites that are looked at, and names of actions that are told of a category."""
+"""Nearest sites that are looked at, and names of actions that are given for a category."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Arrays in one file, to be mapped by many processes; whole or not there at all.
 
 Eight bytes of magic, eight of the header's length, a JSON header, then the arrays, each
-at a multiple of ALIGNMENT, then the CRC-32 of all that. All is little-endian. Whoever maps
-a file checks the sum first: neither the header nor an offset that compiled code would
+at a multiple of ALIGNMENT, then the CRC-32 of all that. All is little-endian. A reader
+checks the sum before it maps a file: neither the header nor an offset that compiled code would
 follow is read from a file that is not what was written.
 """
 

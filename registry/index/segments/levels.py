@@ -1,6 +1,6 @@
 """The levels of an index: a large base, smaller ones, and the freshest changes.
 
-Only the last is made anew with a change. Once it is full another takes its place, and
+A change rebuilds the last one only. Once that is full another takes its place, and
 some levels become one beside serving: a level together with all that are newer, where
 these and its own dead rows reach a share of it. So few levels are searched, and a row is
 written again only a few times.

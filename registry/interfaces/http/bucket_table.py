@@ -34,7 +34,7 @@ class Quota:
         """Return the tokens of a bucket, up to `burst`.
 
         An instant that no bucket of this limit can have, such as one from before the
-        machine's clock began anew, stands for a full bucket.
+        machine's clock restarted, stands for a full bucket.
         """
         missing_s = full_at - now
         if not 0 < missing_s <= self.window_s + 1:

@@ -76,7 +76,7 @@ class MultilingualEncoder:
     def encode_request(self, text: str, sentence: Words, content: Words) -> Meaning:
         total = self._static.request_sum(sentence, content)[0][:STATIC_AXES]
         most, plain = self._policy.sentence_pieces_max, plain_text(runs_of(text))
-        outputs = self._sentences.encode_anew(plain, most)
+        outputs = self._sentences.encode_uncached(plain, most)
         (sentences,) = self._sentences.project([outputs])
         weight_bp = self._static_weight_bp(content) if total.any() else 0
         if not content or not sentences.any():

@@ -76,7 +76,7 @@ class SentenceEncoder:
         vectors = [stored[key] for key in keys]
         return np.array(vectors, np.float32).reshape(len(texts), WIDTH)
 
-    def encode_anew(self, text: str, pieces_most: int) -> npt.NDArray[np.float32]:
+    def encode_uncached(self, text: str, pieces_most: int) -> npt.NDArray[np.float32]:
         """Do so with a request's text, shape (1, WIDTH), and store it for nobody else."""
         return self._encode([(text, pieces_most)])
 

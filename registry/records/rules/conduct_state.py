@@ -1,7 +1,7 @@
 """The state of the rules between records: plain data, which an auditor keeps.
 
-What a rule can't decide from it alone (`LoggedErasure`, `LoggedSelection`) is for whoever
-can read the entries that it points to.
+What a rule can't decide from it alone (`LoggedErasure`, `LoggedSelection`) is decided by
+the reader of the entries that it points to.
 """
 
 from dataclasses import dataclass

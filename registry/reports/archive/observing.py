@@ -95,10 +95,12 @@ class _KnownSites(SiteNumbers):
 
     @override
     def find(self, ids: Integers) -> Numbers:
-        """Raises: Refused, if a site is not told of."""
+        """Raises: Refused, if a site is not in the file."""
         numbers = self.look_up(ids)
         if (numbers < 0).any():
-            problem = f"site {ids[numbers < 0][0]} is ranked and told nowhere"
+            problem = (
+                f"site {ids[numbers < 0][0]} is ranked but not in the file of sites"
+            )
             raise Refused(ARCHIVE_DAMAGED, problem)
         return numbers
 

@@ -117,7 +117,7 @@ def shuffle_p_value(runs: TieRuns, rng: np.random.Generator) -> float:
 
 
 def _shuffled_positions(runs: TieRuns, rng: np.random.Generator) -> Integers:
-    """Return positions drawn anew: the rank of random numbers within each run."""
+    """Return redrawn positions: the rank of random numbers within each run."""
     run = np.repeat(np.arange(len(runs)), runs.lengths)
     order = np.argsort(run + rng.random(len(run)))
     positions = np.empty(len(run), np.int64)

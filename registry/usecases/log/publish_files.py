@@ -97,7 +97,7 @@ async def _publish(
     edge = await growth.run(
         _saved_edge(log_folder, before if quick else None), head.size
     )
-    if edge.root() != head.root:  # the folder was wrong: all of it anew
+    if edge.root() != head.root:  # the folder was wrong: write all of it again
         growth.trusts_folder = False
         edge = await growth.run(TreeEdge(), head.size)
     if edge.root() != head.root:

@@ -210,7 +210,7 @@ def _seen(
     state: KeyState,
     now: datetime,
 ) -> StoredKey:
-    """first_seen_at starts anew with each hold that the key has to wait out."""
+    """first_seen_at is set again at the start of each hold of the key."""
     goes_on = before is not None and (
         before.known.state == state
         or before.known.state not in {"absent", "recovering"}

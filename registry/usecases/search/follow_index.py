@@ -30,7 +30,7 @@ class Generations:
 
     async def find(self, name: str) -> Generation:
         """Raises: NotFound."""
-        async with self._reading:  # whoever asks for many takes no more than a thread
+        async with self._reading:  # many calls of one client take one thread
             generation = self._at_hand.pop(name, None) or await asyncio.to_thread(
                 read_generation, self._folder, name
             )

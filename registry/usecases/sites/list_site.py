@@ -187,7 +187,7 @@ class Lister:
         await probes.save_probe(connection, site_id, probe)
         body = await profiles.lock_profile(connection, site_id, self.policy.digest)
         if body is None:
-            return  # who makes the profile anew counts the probe
+            return  # the renewal of the profile counts the probe
         since = probe.observed_at - 2 * QUALITY_WINDOW
         results = await probes.probes_since(connection, site_id, since)
         figures = summarise_probes(results)
