@@ -153,7 +153,7 @@ async def watched(
 
 @asynccontextmanager
 async def delivering(settings: Settings, context: Context) -> AsyncIterator[None]:
-    """Deliver webhooks meanwhile, where requests are signed: others can't be told apart."""
+    """Deliver webhooks meanwhile, if requests are signed: only then can receivers trust them."""
     auth = make_bot_auth(settings)
     if auth is None:
         yield

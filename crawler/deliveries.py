@@ -107,7 +107,7 @@ class Deliverer:
             logger.exception("delivery_failed", webhook=row.webhook_id)
 
     async def _challenge(self, row: Webhook) -> None:
-        """Ask the receiver to say back what only it is told."""
+        """Ask the receiver to send back the challenge, which no other has."""
         members = {"webhook": row.webhook_id, "challenge": row.challenge}
         body = msgspec.json.encode({"type": "challenge", **members})
         answer = await self._post(row, body)

@@ -36,7 +36,7 @@ KEYS_FIRST_S = 3.0
 RESTRAINT_PAUSE = timedelta(seconds=15)
 """Pause after our own restraint cut a visit short: a circuit is first open so long."""
 LONGEST_PAUSE = timedelta(hours=1)
-"""Somebody waits. Who has to wait longer is told so, and may submit again."""
+"""Longest pause while an owner waits. After it he is asked to submit again."""
 
 logger = structlog.get_logger()
 

@@ -162,5 +162,5 @@ def _show_summary(summary: dict[str, Any]) -> None:
     if declared := summary["declared"]:
         console.print(f"{declared['name']}, {declared['contact']}", markup=False)
     if api_key := summary.get("apiKey"):
-        console.print("The API key, told this once; keep it to yourself:")
+        console.print("The API key, shown only this once; keep it secret:")
         click.echo(printable(api_key))

@@ -36,7 +36,7 @@ _BASELINES = {"x86_64": ("-mssse3", "-msse4.2", "-mpopcnt")}
 GLIBC = "2.17"
 """The oldest C library that a library compiled by zig runs with."""
 FAILURE = LIBRARY.with_suffix(".failed")
-"""Path of the reason why the last compilation failed: it is told at every start."""
+"""Path of the reason why the last compilation failed: it is shown at every start."""
 
 
 def digest_of_sources() -> str:

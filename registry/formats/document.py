@@ -86,7 +86,7 @@ class Parsed:
 class Rejected:
     """A rejected document.
 
-    format: the intended one, as far as it can be told. deviations: noted before it was
+    format: the intended one, as far as it is known. deviations: noted before it was
     rejected, such as what the tools of a page lack.
     """
 

@@ -105,7 +105,7 @@ def registration_record(
     """Return the record of what a site's key signed: a registration, rotation, revocation or withdrawal.
 
     jws: the compact serialisation, logged by its hash. The host stands in it and not in
-    the record: which site an id is, is told by a directory that can forget.
+    the record: which site an id stands for is in a directory that can forget.
     """
     return _record(
         KIND_OF_ACT[act],

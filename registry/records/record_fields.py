@@ -331,11 +331,13 @@ def _check_seed(members: Members) -> None:
 def _check_trials(members: Members) -> None:
     results = {"secret", "snap", "n", "violations", "tallies"} & members.keys()
     if len(results) != (0 if "commitment" in members else 5):
-        raise _fault("commitment", "trials are committed to, or told whole")
+        raise _fault(
+            "commitment", "a record of trials has the commitment or all results"
+        )
     if "material" in members and results:
         raise _fault("material", "it is committed to before")
     if "swaps" in members and not results:
-        raise _fault("swaps", "they are told with the results")
+        raise _fault("swaps", "swaps go with the results")
 
 
 _RELATIONS: Mapping[Kind, Callable[[Members], None]] = {

@@ -84,7 +84,7 @@ class SiteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Remainder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Sums of former tables over what no site is told for; None in those with noise."""
+    """Sums of former tables over the sites below the minimum; None in those with noise."""
 
     sites: Natural | None = None
     appearances: Natural | None = None
@@ -130,7 +130,7 @@ def count_sites(
 
 
 def add_noise(counts: SiteCounts, key: bytes) -> SiteCounts:
-    """Return the counts of a site as they may be told. key: of the day."""
+    """Return the counts of a site with noise, as they are published. key: of the day."""
     digest = hmac.digest(key, counts.site.to_bytes(8, "big"), "sha256")
     words = (int.from_bytes(digest[at : at + 8], "big") >> 12 for at in (0, 8, 16))
     draws = [NormalDist().inv_cdf((word + 0.5) / 2**52) for word in words]
@@ -145,7 +145,7 @@ def add_noise(counts: SiteCounts, key: bytes) -> SiteCounts:
 
 
 def make_table(day: date, counts: DayCounts, key: bytes) -> ExposureTable:
-    """Return of the counts what may be told."""
+    """Return the part of the counts that is published."""
     rows = [add_noise(row, key) for row in counts.sites]
     return ExposureTable(
         version=VERSION,
@@ -169,7 +169,7 @@ def encode_table(table: ExposureTable) -> bytes:
 
 
 def parse_table(body: bytes) -> ExposureTable:
-    """Parse a table whose cells are told as they may be. Raises: Refused."""
+    """Parse a table as it is published. Raises: Refused."""
     try:
         table = msgspec.json.decode(body, type=ExposureTable)
     except msgspec.MsgspecError as error:

@@ -22,11 +22,11 @@ VALID_FOR = timedelta(days=730)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelStatement:
-    """A label and who told it.
+    """A label and its author.
 
     stated_by: DOCUMENT, REGISTRATION or the auditor's verifier key. stated_at: by the
     author's own clock. valid_from: since when it is on record here. observed_on: the
-    day for which an auditor's source tells it. source: where it comes from.
+    day that an auditor's source states it for. source: where it comes from.
     """
 
     label: Label

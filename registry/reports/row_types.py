@@ -80,7 +80,7 @@ QueryCount = Annotated[int, Key("queries")]
 
 
 class Cells(NamedTuple):
-    """Annotation of a cell's field that holds further cells, told after its own."""
+    """Annotation of a cell's field that holds further cells, which follow its own."""
 
 
 class _Layout(NamedTuple):

@@ -146,7 +146,7 @@ async def test_auditors_are_content_with_the_numbers(
         )
     bodies = await stored(scene, operator)
     broken: list[str] = []
-    conduct = Conduct(report=lambda notice: broken.append(notice.code))
+    conduct = Conduct(origin="", report=lambda notice: broken.append(notice.code))
     for index, body in enumerate(bodies):
         conduct.read(index, body)
     assert "operator_count_broken" not in broken

@@ -226,7 +226,7 @@ def _read_actions(server: Reader, endpoint: str) -> Iterator[tuple[Reader, Actio
     auth = _read_server_auth(server)
     for declared in _tool_lists(server):
         for name, tool in declared_tools(declared):
-            if name != "dynamic":  # told on request only
+            if name != "dynamic":  # listed on request only
                 calls = _read_calls(name, tool, endpoint)
                 yield tool, read_tool(name, tool, calls, auth_required=auth)
 

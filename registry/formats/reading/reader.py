@@ -80,7 +80,7 @@ class DeviationLog:
     def note_instead(self, pointer: str, rule: str, detail: str, fix: str = "") -> None:
         """Record a deviation in place of those that are noted at the pointer.
 
-        One fault is then told once, by who knows most of it, and with one repair.
+        So a fault is reported once, by the reader that knows most of it, with one repair.
         """
         for key in [key for key in self._noted if key[0] == pointer]:
             del self._noted[key]

@@ -2,7 +2,7 @@
 
 The policy of the registration protocol: the first key found at the source is trusted; a
 later one needs the old key's signature, or an hour in public, or, when all old keys are
-gone, the site's DNS and three days. Keys are told apart by (source, thumbprint).
+gone, the site's DNS and three days. Keys are distinguished by (source, thumbprint).
 """
 
 from collections.abc import Collection

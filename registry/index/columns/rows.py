@@ -1,8 +1,8 @@
 """Rows: what sites contribute to ranking, side by side in columns of numbers.
 
-The one input of a segment; nothing else of a site is known here. Terms are told by the
+The one input of a segment; nothing else of a site is known here. Terms are given as the
 first eight bytes of their BLAKE2b: words of what a site says, and keywords that filters
-ask for and facets count, told apart by the last bit.
+ask for and facets count, distinguished by the last bit.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Runs of items, told by where they start: taken and joined without being copied."""
+"""Runs of items, given by their starts: taken and joined without being copied."""
 
 import mmap
 from collections.abc import Iterator, Sequence

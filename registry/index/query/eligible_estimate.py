@@ -1,4 +1,4 @@
-"""The panel: the sites by which it is told how many are eligible, and which.
+"""The panel: the sites by which the number of eligible sites is estimated, and a sample.
 
 Up to PANEL_ROWS sites it is all of them. Beyond, to look at every site would cost more
 than to rank; then it is about that many, those whose hash is least, and the number is

@@ -27,7 +27,7 @@ from registry.index.segments.part import IndexPart
 from registry.index.segments.segment import Segment
 
 VALUES_MAX = 20
-"""Values of a field that are told, beside how many sites tell none."""
+"""Values of a field that are listed, beside the number of sites without one."""
 
 _AT_ONCE = 1 << 20
 Hashes = npt.NDArray[np.uint64]

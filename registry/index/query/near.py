@@ -1,7 +1,7 @@
 """Categories that have sites, nearest in meaning to a request that nobody serves.
 
-No site is told, only what the nearest ones are called and offer, in their words without
-their names; so nothing is ranked past the policy's threshold.
+No site is shown, only the categories and actions of the nearest ones, in their words
+without their names; so nothing is ranked past the policy's threshold.
 """
 
 from collections.abc import Mapping

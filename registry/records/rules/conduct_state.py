@@ -51,7 +51,7 @@ class ConductState(msgspec.Struct, kw_only=True):
 
     records: how many of each kind. policies: by digest, the leaf of the record.
     reports: by window, the leaf of the record. ranked: the newest minute of a ranking.
-    trials: by day, the commitment of those that are not told yet; "" once they are.
+    trials: by day, the commitment of those without results yet; "" once these are logged.
     """
 
     minute: str = ""

@@ -71,7 +71,7 @@ class Conduct:
         self,
         state: ConductState | None = None,
         *,
-        origin: str = "",
+        origin: str,
         report: Callable[[RuleBroken], None] = raise_it,
     ) -> None:
         self.state = state or ConductState()

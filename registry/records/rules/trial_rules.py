@@ -1,4 +1,4 @@
-"""Rules of invariance trials: committed to before they run, and told as they came out."""
+"""Rules of invariance trials: committed to before they run, and reported with every result."""
 
 from hashlib import sha256
 
@@ -21,7 +21,7 @@ def read_trials(state: ConductState, members: Members) -> str | None:
             return f"the second commitment for {day}"
         trials[day] = commitment
         state.trials = {own: trials[own] for own in trials if own not in overdue}
-        return f"the trials of {overdue[0]} were never told" if overdue else None
+        return f"the trials of {overdue[0]} were never reported" if overdue else None
     commitment = trials.get(day, "").partition(" ")[0]
     state.trials = {**trials, day: ""}
     secret = bytes.fromhex(str(members["secret"]))

@@ -42,7 +42,7 @@ class Manifest(
 ):
     """Manifest of an archive. start, end: minutes of the window, the latter not in it.
 
-    checkpoint: the signed note of the tree that holds every record told here. erased:
+    checkpoint: the signed note of the tree that holds every record of the archive. erased:
     rankings of which nothing is disclosed any more. trials: of invariance, of each run
     in the window what was tried. swap_salts: of each run, see `digest_swaps`; none in
     older archives.

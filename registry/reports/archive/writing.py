@@ -136,7 +136,7 @@ class ArchiveWriter:
         return manifest
 
     def _note_unknown(self, named: Integers) -> None:
-        """Sites that were ranked and are told nowhere else."""
+        """Sites that were ranked and are in no other row."""
         distinct = np.unique(named)
         place = np.searchsorted(self._known, distinct)
         known = np.append(self._known, -1)[place] == distinct

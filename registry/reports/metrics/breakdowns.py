@@ -243,7 +243,7 @@ DEFINITIONS = {
     "breakdowns": (
         "The same comparisons over the rankings of one operator, over those whose "
         "request named one category, over the sites of one category, and over the "
-        "sites in one band of distance. The twenty largest of each are told; a "
+        "sites in one band of distance. The twenty largest of each are shown; a "
         "requested category that too few queries name is left out altogether."
     ),
     "distanceBand": (

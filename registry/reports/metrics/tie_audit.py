@@ -59,7 +59,7 @@ class TieRuns:
 
 
 def tied_runs(scored: ScoredColumns, scores: Integers, scale: RankScale) -> TieRuns:
-    """Return the runs of two sites or more that the ranker told apart by nothing else."""
+    """Return the runs of two sites or more that nothing else distinguished for the ranker."""
     ranking = np.repeat(np.arange(len(scored)), scored.counts)
     relevance, quality = scored.factors[:, 0], scored.factors[:, 3]
     ranks = scale.rank_score(scores, relevance, quality, np.zeros_like(scores))

@@ -12,7 +12,7 @@ from registry.reports.wording import (
 )
 
 _NAMED = frozenset({"reading", "kindReading", "magnitude", "parity"})
-"""Figures whose values are names, to be told in words."""
+"""Figures whose values are names, to be shown as words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

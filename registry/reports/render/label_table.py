@@ -1,6 +1,6 @@
 """Sites with their labels as of an instant, as JSON or as CSV (RFC 4180).
 
-Both hold the same. The CSV has no room for the instant and the next page, which are told
+Both hold the same. The CSV has no room for the instant and the next page, which are given
 beside it.
 """
 

@@ -19,10 +19,10 @@ from tests.unit.records.test_labelling import LABELLING
 TOMORROW = DAY + timedelta(days=1)
 
 
-def read(history, **options):
+def read(history, origin=""):
     """The conduct after all records, and what was found: code and entry of each."""
     messages = []
-    conduct = Conduct(report=messages.append, **options)
+    conduct = Conduct(origin=origin, report=messages.append)
     for index, body in enumerate(history.bodies):
         conduct.read(index, body)
     for selection in conduct.selections:
@@ -77,11 +77,11 @@ def test_days_of_an_honest_registry_are_sound():
 @pytest.mark.parametrize("stop", range(0, 24, 3))
 def test_reading_stops_and_goes_on_from_its_plain_state(stop):
     history = honest_days()
-    first = Conduct()
+    first = Conduct(origin="")
     for index, body in enumerate(history.bodies[:stop]):
         first.read(index, body)
     saved = msgspec.json.encode(first.state)
-    second = Conduct(msgspec.json.decode(saved, type=ConductState))
+    second = Conduct(msgspec.json.decode(saved, type=ConductState), origin="")
     for index, body in enumerate(history.bodies[stop:], start=stop):
         second.read(index, body)
     assert second.state == read(history)[0].state
@@ -91,7 +91,7 @@ def test_the_first_finding_stops_a_reader_that_does_not_collect():
     history = History()
     history.rank(seed=0)
     with pytest.raises(RuleBroken) as broken:
-        Conduct().read(0, history.bodies[0])
+        Conduct(origin="").read(0, history.bodies[0])
     assert broken.value.entry_index == 0
 
 

@@ -62,7 +62,7 @@ def test_forms_of_another_kind_are_refused(forms):
 
 def test_a_second_report_of_a_window_is_told_and_one_of_another_is_not():
     messages = []
-    conduct = Conduct(report=messages.append)
+    conduct = Conduct(origin="", report=messages.append)
     later = make_report(1, end_at=END + timedelta(days=1), at=END + timedelta(days=2))
     for index, item in enumerate((make_report(), later, make_report(2))):
         conduct.read(index, item.body)
