@@ -199,7 +199,7 @@ async def _cpu_of_shift(
 
 async def _is_published(owner: Engine) -> bool:
     async with owner.connect() as connection:
-        return await log.oldest_pending(connection) is None
+        return (await log.read_times(connection)).oldest_pending is None
 
 
 async def _logged(owner: Engine) -> int:

@@ -288,7 +288,7 @@ async def drained(owner: Engine) -> float:
     started = time.perf_counter()
     while time.perf_counter() - started < DRAIN_S:
         async with owner.connect() as connection:
-            if await log.oldest_pending(connection) is None:
+            if (await log.read_times(connection)).oldest_pending is None:
                 break
         await asyncio.sleep(WATCH_PAUSE_S)
     return time.perf_counter() - started

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode
 
+import click
 import msgspec
 import psutil
 
@@ -90,7 +91,12 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
 async def prepare(
     settings: Settings, sites: int, print_progress: Tell
 ) -> PreparedService:
-    """Fill the folder, unless it is filled already. Raises: OtherSites."""
+    """Fill the folder, unless it is filled already. Raises: OtherSites, UsageError."""
+    if settings.policy.digest != DEFAULT_POLICY.digest:
+        raise click.UsageError(
+            "the benchmark's sites have profiles of the default policy: "
+            "unset FAIR_REGISTRY_ENCODER"
+        )
     marker = settings.data / PREPARED
     async with engine_at(settings.database_url) as owner:
         await migrate(owner)

@@ -14,6 +14,7 @@ from registry import keyring
 from registry.cli.service import doctor
 from registry.cli.service.doctor import Finding, examine_machine, examine_server
 from registry.db.engine.engines import Connection, Engine
+from registry.db.log.entries import LogTimes
 from registry.ranking.policy import POLICIES
 from registry.settings import Settings
 from registry.tlog.edge import TreeEdge
@@ -116,13 +117,13 @@ async def test_older_schema_must_be_brought_to_the_newest(
 async def test_log_that_is_damaged_or_stands_still_is_told(
     owner: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def find_oldest(_: Connection) -> datetime | None:
-        return datetime(2026, 1, 1, tzinfo=UTC)
+    async def find_oldest(_: Connection) -> LogTimes:
+        return LogTimes(datetime(2026, 1, 1, tzinfo=UTC), None, datetime.now(UTC))
 
     async def find_damage(*_: object) -> TreeEdge:
         raise LogDamaged("the stored hashes are not those of checkpoint 7")
 
-    monkeypatch.setattr(doctor, "oldest_pending", find_oldest)
+    monkeypatch.setattr(doctor, "read_times", find_oldest)
     waiting = await doctor.examine_log(owner)
     assert waiting.state == "act"
     assert "publisher" in waiting.fix

@@ -25,6 +25,7 @@ from registry.reports.report_terms import Window
 from registry.usecases.ids import IdSource
 from registry.usecases.reports.make_report import make_report
 from registry.usecases.reports.try_daily import DailyTrials
+from registry.usecases.sites.list_site import Lister
 from tests.db.scene import Clock, Scene
 from tests.db.test_asking_counterfactually import Bribable
 from tests.db.test_trying_invariance import MEMBERS, ask, join
@@ -109,6 +110,22 @@ async def test_what_is_kept_is_what_was_found(
     (run,) = await runs(scene)
     assert (run.day, run.finished_at, run.result) == (DAY, clock(), todays)
     assert run.code.startswith("sha256:")
+
+
+async def test_the_commitment_has_the_time_at_which_it_is_put_on_record(
+    scene: Scene, owner: Engine, daily: DailyTrials, clock: Clock
+) -> None:
+    began_at = clock()
+
+    def make_lister() -> Lister:
+        clock.advance(minutes=10)  # as long as the profiles of many sites may take
+        return scene.lister
+
+    await replace(daily, make_lister=make_lister).make_todays()
+    query = select(pending.c.accepted_at).where(pending.c.kind == "trials")
+    async with owner.connect() as connection:
+        rows = await connection.execute(query.order_by(pending.c.position))
+    assert set(rows.scalars().all()[-2:]) == {began_at + timedelta(minutes=10)}
 
 
 async def test_trials_are_committed_to_before_they_run_and_told_after(

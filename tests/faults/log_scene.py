@@ -127,7 +127,7 @@ class LogScene:
 
         async def nothing_waits() -> bool:
             async with self.owner.connect() as connection:
-                return await log.oldest_pending(connection) is None
+                return (await log.read_times(connection)).oldest_pending is None
 
         await self._nest.until("no record waits for the log", nothing_waits)
         async with self.owner.connect() as connection:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from registry.db.log import entries as log
 from registry.publisher import EXIT_DAMAGED
 from registry.records.record import Record
 from registry.settings import Settings, as_environment
-from tests.db.scene import NOON
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ async def test_publisher_refuses_a_log_of_another_name_and_a_damaged_one(
         await connection.execute(text("ALTER TABLE audit.entry DISABLE TRIGGER USER"))
         await connection.execute(text("UPDATE audit.entry SET leaf_hash = sha256('')"))
     async with engines[Role.API].begin() as connection:
-        await log.accept(connection, some_record(), NOON)
+        await log.accept(connection, some_record(), datetime.now(UTC))
     before = await count(owner, "entry")
     assert "not those of checkpoint" in await refusal_of(settings)
     assert await count(owner, "entry") == before, "nothing was published over it"

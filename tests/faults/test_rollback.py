@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ from registry.records.record import Record
 from registry.settings import Settings, as_environment
 from registry.sites.identifier import ULID_LENGTH, encode_base32
 from tests.api.running import free_port
-from tests.db.scene import NOON
 from tests.faults.test_damage import refusal_of, start_publisher
 from tests.waiting import PATIENCE_S, until
 
@@ -65,12 +65,12 @@ async def published(
                 kind="ranking",
                 body=b'{"i":%d}' % number,
             )
-            await log.accept(connection, record, NOON)
+            await log.accept(connection, record, datetime.now(UTC))
     publisher = await start_publisher(settings)
 
     async def nothing_waits() -> bool:
         async with owner.connect() as connection:
-            return await log.oldest_pending(connection) is None
+            return (await log.read_times(connection)).oldest_pending is None
 
     await until("all of them are published", nothing_waits)
     publisher.terminate()

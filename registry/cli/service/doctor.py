@@ -26,7 +26,7 @@ from registry.db.engine.engines import (
     engine_at,
 )
 from registry.db.engine.server_facts import ServerFacts, read_facts
-from registry.db.log.entries import oldest_pending
+from registry.db.log.entries import read_times
 from registry.db.schema.migrate import newest_revision
 from registry.publisher import continuity_of
 from registry.ranking.encoders.encoder import load_encoder
@@ -199,7 +199,7 @@ async def examine_log(engine: Engine, continuity: Continuity | None = None) -> F
         except LogDamaged as damaged:
             fix = "restore the database: docs/run.md, section Restore"
             return Finding("log", "act", str(damaged), fix)
-        oldest = await oldest_pending(connection)
+        oldest = (await read_times(connection)).oldest_pending
     now = datetime.now(UTC)
     if oldest and now - oldest > STANDSTILL:
         detail = f"records wait for their place since {oldest:%Y-%m-%d %H:%M} UTC"

@@ -170,20 +170,33 @@ async def read_bodies(connection: Connection, first: int, count: int) -> list[by
     return list((await connection.execute(query)).scalars())
 
 
-_OLDEST = text("""
-    SELECT min(accepted_at) FROM (
-        (SELECT accepted_at FROM audit.pending ORDER BY position LIMIT 1) UNION ALL
-        (SELECT accepted_at FROM audit.entry WHERE leaf_index >=
-            (SELECT coalesce(max(size), 0) FROM audit.checkpoint)
-        ORDER BY leaf_index LIMIT 1)
-    ) AS unpublished
+class LogTimes(NamedTuple):
+    """oldest_pending: when the record that is published next was accepted, if one waits.
+
+    newest: when the last entry was. now: by the database's clock.
+    """
+
+    oldest_pending: datetime | None
+    newest: datetime | None
+    now: datetime
+
+
+_TIMES = text("""
+    SELECT (
+        SELECT min(accepted_at) FROM (
+            (SELECT accepted_at FROM audit.pending ORDER BY position LIMIT 1) UNION ALL
+            (SELECT accepted_at FROM audit.entry WHERE leaf_index >=
+                (SELECT coalesce(max(size), 0) FROM audit.checkpoint)
+            ORDER BY leaf_index LIMIT 1)
+        ) AS unpublished
+    ), (
+        SELECT accepted_at FROM audit.entry ORDER BY leaf_index DESC LIMIT 1
+    ), clock_timestamp()
 """)
 
 
-async def oldest_pending(connection: Connection) -> datetime | None:
-    """Return when the record that is published next was accepted; None once all are."""
-    accepted_at: datetime | None = (await connection.execute(_OLDEST)).scalar_one()
-    return accepted_at
+async def read_times(connection: Connection) -> LogTimes:
+    return LogTimes(*(await connection.execute(_TIMES)).one())
 
 
 async def more_pending_than(connection: Connection, number: int) -> bool:

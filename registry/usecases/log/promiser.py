@@ -1,11 +1,12 @@
 """Promises that a record will be logged, given only while the log keeps up.
 
 Who holds a promise that was not kept holds the proof of an omission. So while records
-wait too long for their position nothing new is promised, and nothing new is put on record.
+wait too long for their position, or would stand there out of time, nothing new is
+promised, and nothing new is put on record.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -17,12 +18,15 @@ from registry.records.promise import Promise, sign_promise
 from registry.records.record import Record
 from registry.usecases.background import follow
 from registry.usecases.ids import Clock
-from registry.usecases.refusals import LOG_STANDS_STILL
+from registry.usecases.refusals import CLOCK_APART, LOG_STANDS_STILL
 
 PAUSE_S = 0.5
 STANDSTILL = timedelta(seconds=10)
 """Another sequencer takes over from one that stands still within four."""
 RETRY_AFTER_S = 5
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+CLOCK_TOLERANCE = timedelta(seconds=30)
+"""The database has the same, and refuses records of another time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,8 @@ class Promiser:
     private: Ed25519PrivateKey
     clock: Clock
     _refusal: str | None = None
+    _newest: datetime = BEGINNING
+    _is_ahead: bool = False
 
     async def run(self) -> None:
         """Watch the log until cancelled."""
@@ -48,13 +54,21 @@ class Promiser:
 
     async def look(self) -> None:
         async with reading(self.engine).connect() as connection:
-            oldest = await log.oldest_pending(connection)
+            times = await log.read_times(connection)
             evidence = await list_evidence(connection)
-        is_late = oldest is not None and self.clock() - oldest > STANDSTILL
+        now = self.clock()
+        is_late = now - (times.oldest_pending or now) > STANDSTILL
         self._refusal = evidence.get(PUBLISHER, "" if is_late else None)
+        self._newest = times.newest or self._newest
+        self._is_ahead = now - times.now > CLOCK_TOLERANCE
 
     def verify_log_moves(self) -> None:
-        """Refuse to put anything on record while the log stands still. Raises: Unavailable."""
+        """Refuse to put anything on record that the log would not take in time.
+
+        Raises: Unavailable.
+        """
+        if self._is_ahead or self._newest - self.clock() > CLOCK_TOLERANCE:
+            raise Unavailable(CLOCK_APART, retry_after_s=RETRY_AFTER_S)
         if self._refusal is not None:
             raise Unavailable(
                 LOG_STANDS_STILL, self._refusal, retry_after_s=RETRY_AFTER_S

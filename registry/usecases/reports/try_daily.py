@@ -103,14 +103,14 @@ class DailyTrials:
         body = material.body
         record = trials_commitment_record(
             record_id=self.ids.ulid(),
-            at=now,
+            at=(committed_at := self.ids.clock()),
             day=day,
             commitment=commit_secret(secret),
             material=digest_of(body),
         )
         async with self.writer.begin() as connection:
             if await invariance_runs.save_material(connection, day, body):
-                await log.accept(connection, record, now)
+                await log.accept(connection, record, committed_at)
         async with self.auditor.connect() as connection:
             return await invariance_runs.find_material(connection, day) or b""
 
