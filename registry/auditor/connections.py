@@ -9,6 +9,7 @@ import queue
 import zlib
 from contextlib import suppress
 from http import HTTPStatus
+from socket import SHUT_RDWR, socket
 from urllib.parse import urlsplit
 
 import httpx
@@ -39,19 +40,25 @@ class Connections:
         self._host, self._port = parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/")
         self._tls = httpx.create_ssl_context() if parts.scheme == "https" else None
+        self._sockets: dict[http.client.HTTPConnection, socket] = {}
         self._idle: queue.LifoQueue[http.client.HTTPConnection] = queue.LifoQueue()
 
-    def get(self, path: str) -> bytes | None:
+    def get(
+        self, path: str, connection: http.client.HTTPConnection | None = None
+    ) -> bytes | None:
         """Get a resource; None for "not found". Raises: NotAnswered."""
-        connection = self._take()
+        connection = connection or self.take()
         try:
             connection.request("GET", f"{self._prefix}/{path}", headers=HEADERS)
+            self._sockets[connection] = connection.sock
             answer = connection.getresponse()
             body = answer.read(MAX_RESPONSE_BYTES + 1)
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             self.close()  # the server may have ended all that were idle
             raise NotAnswered(f"{path}: {error!r}", is_passing=True) from error
+        finally:
+            self._sockets.pop(connection, None)
         if answer.isclosed():
             self._idle.put(connection)
         else:
@@ -67,7 +74,13 @@ class Connections:
             while True:
                 self._idle.get_nowait().close()
 
-    def _take(self) -> http.client.HTTPConnection:
+    def end(self, connection: http.client.HTTPConnection) -> None:
+        """End the wait of the thread that reads from it, perhaps a byte at a time."""
+        if opened := self._sockets.get(connection):
+            with suppress(OSError):
+                opened.shutdown(SHUT_RDWR)
+
+    def take(self) -> http.client.HTTPConnection:
         try:
             return self._idle.get_nowait()
         except queue.Empty:

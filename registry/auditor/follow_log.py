@@ -6,7 +6,7 @@ the records (`audit.conduct`), fetching ahead, and the state that is kept.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -75,11 +75,8 @@ class VerifiedLog:
             "readFrom": self.first,
             "records": self.records,
             "cosignatures": [
-                {
-                    "witness": cosignature.key.name,
-                    "unixTime": cosignature.cosigned_unix_s,
-                }
-                for cosignature in self.head.cosignatures
+                {"witness": own.key.name, "unixTime": own.cosigned_unix_s}
+                for own in self.head.cosignatures
             ],
             "overdueSecrets": self.overdue,
         }
@@ -93,6 +90,7 @@ class Findings(Exception):
         super().__init__(str(findings[0]))
 
 
+@dataclass(eq=False)
 class Follower:
     """A run over a log. state: of the run before, or None.
 
@@ -100,27 +98,22 @@ class Follower:
     finding, up to MAX_FINDINGS.
     """
 
-    def __init__(
-        self,
-        source: LogSource,
-        trust: Trust,
-        *,
-        state: AuditState | None = None,
-        keep: Path | None = None,
-        watch: Visit | None = None,
-        collect: bool = False,
-    ) -> None:
-        self._source = source
-        self._trust = trust
-        self._keep = keep
-        self._watch = watch
-        self._collect = collect
+    source: LogSource
+    trust: Trust
+    _: KW_ONLY
+    state: AuditState | None = None
+    keep: Path | None = None
+    watch: Visit | None = None
+    collect: bool = False
+
+    def __post_init__(self) -> None:
+        state = self.state
         self._start = state.edge if state else TreeEdge()
         self._seen = state.head if state else None
         self._findings: list[Finding] = []
         self._conduct = Conduct(
             state.conduct if state else None,
-            origin=trust.log_key.name,
+            origin=self.trust.log_key.name,
             report=self._report,
         )
         self._saved_at_s = time.monotonic()
@@ -143,8 +136,8 @@ class Follower:
         )
 
     async def _read_head(self) -> VerifiedCheckpoint:
-        trust = self._trust
-        data = await self._source.fetch(CHECKPOINT_PATH)
+        trust = self.trust
+        data = await self.source.fetch(CHECKPOINT_PATH)
         return verify_head(data, trust.log_key, trust.witness_keys, trust.quorum)
 
     async def _walk(self, head: VerifiedCheckpoint) -> None:
@@ -156,8 +149,8 @@ class Follower:
             report=self._report,
         )
         size = head.checkpoint.size
-        ahead = Ahead(self._source.fetch, paths_to_read(self._start.size, size))
-        entries = ProvenEntries(self._source, head.checkpoint)
+        ahead = Ahead(self.source.fetch, paths_to_read(self._start.size, size))
+        entries = ProvenEntries(self.source, head.checkpoint)
         with _progress() as progress:
             task = progress.add_task("entries verified", total=size)
             try:
@@ -176,7 +169,7 @@ class Follower:
                 self._save(walk)
 
     def _visit(self) -> Visit:
-        read, watch = self._conduct.read, self._watch
+        read, watch = self._conduct.read, self.watch
         if watch is None:
             return read
 
@@ -215,11 +208,11 @@ class Follower:
         """
         self._saved_at_s = time.monotonic()
         waiting = self._conduct.erasures or self._conduct.selections
-        if self._keep and not self._findings and not waiting:
+        if self.keep and not self._findings and not waiting:
             seen = self._seen
             head = seen if seen and walk.size < seen.size else walk.head
-            conduct, key = self._conduct.state, self._trust.log_key
-            save_state(self._keep, state_of(key, head, walk.edge, conduct))
+            conduct, key = self._conduct.state, self.trust.log_key
+            save_state(self.keep, state_of(key, head, walk.edge, conduct))
 
     def _note(self, finding: Finding) -> None:
         if finding not in self._findings:
@@ -227,7 +220,7 @@ class Follower:
 
     def _report(self, finding: Finding) -> None:
         self._note(finding)
-        if not self._collect or len(self._findings) >= MAX_FINDINGS:
+        if not self.collect or len(self._findings) >= MAX_FINDINGS:
             raise finding
 
 

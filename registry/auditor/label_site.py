@@ -1,7 +1,7 @@
 """`audit label`: what an auditor found a site to be, signed and put on record."""
 
 import time
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +19,7 @@ from registry.records.labelling import Labelling, digest_source
 from registry.sites.label import Independence, Label, Size, parse_chain, parse_percent
 from registry.terminal.options import DAY_TYPE
 from registry.terminal.output import console, json_option, print_answer
-from registry.tlog.note import Signer, format_vkey
+from registry.tlog.note import format_vkey
 
 
 @click.command()
@@ -55,7 +55,16 @@ def label(
 
     async def work(client: RegistryClient) -> Json:
         site_id = (await client.get(f"/v1/sites/{host}"))["id"]
-        labelling = _labelling(signer, url, site_id, labelled, options)
+        now = datetime.fromtimestamp(int(time.time()), UTC)
+        labelling = Labelling(
+            auditor=format_vkey(signer.verifier_key),
+            audience=audience_of(url, options["log_name"]),
+            site_id=site_id,
+            label=labelled,
+            observed_on=(options["observed"] or now).date(),
+            stated_at=now,
+            source_digest=digest_source(options["source"]),
+        )
         signed = labelling.signed(signer.private).signed_members
         return await client.post("/v1/labels", {**signed, "source": options["source"]})
 
@@ -79,19 +88,3 @@ def _label(options: dict[str, Any]) -> Label:
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-
-
-def _labelling(
-    signer: Signer, url: str, site_id: str, labelled: Label, options: dict[str, Any]
-) -> Labelling:
-    now = datetime.fromtimestamp(int(time.time()), UTC)
-    observed: date = (options["observed"] or now).date()
-    return Labelling(
-        auditor=format_vkey(signer.verifier_key),
-        audience=audience_of(url, options["log_name"]),
-        site_id=site_id,
-        label=labelled,
-        observed_on=observed,
-        stated_at=now,
-        source_digest=digest_source(options["source"]),
-    )

@@ -204,12 +204,8 @@ class _Check:
         if before is not None and is_well_behind(before, promise):
             detail = f"entry {index} stands behind records of a later time"
             return JudgedPromise(outcome="late", detail=detail)
-        return JudgedPromise(
-            outcome="kept",
-            detail=f"entry {index}",
-            index=index,
-            promised_at=promise.promised_at,
-        )
+        verdict = JudgedPromise(outcome="kept", detail=f"entry {index}", index=index)
+        return replace(verdict, promised_at=promise.promised_at)
 
     async def _hinted_index(self, record_id: str) -> int | None:
         """Return the index that the registry names: it saves a search, and is not believed."""

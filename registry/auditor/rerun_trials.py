@@ -37,6 +37,8 @@ from registry.usecases.reports.try_daily import result_members, seed_of
 from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance
 from registry.usecases.sites.list_site import Lister, make_lister
 
+SWAPPED = "pairs change places"
+
 
 @click.command()
 @click.argument("day", type=DAY_TYPE)
@@ -188,13 +190,10 @@ class Rerun:
         of = f"{len(material.sites)} sites and {len(material.rankings)} rankings"
         self.outcome.add(of, self._compare(result, material.trials))
         self.outcome.checked += tuple(
-            f"{tally.perturbation}: {tally.violations} of {tally.trials} fail"
-            for tally in result.tallies
-            if tally.trials
-        ) + tuple(
-            f"{swap.perturbation}: {swap.violations} of {swap.trials} pairs change places"
-            for swap in result.swaps
-            if swap.trials
+            f"{row.perturbation}: {row.violations} of {row.trials} {what}"
+            for rows, what in ((result.tallies, "fail"), (result.swaps, SWAPPED))
+            for row in rows
+            if row.trials
         )
 
     def _compare(self, result: InvarianceResult, committed: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
@@ -19,6 +20,7 @@ from registry.client import CallFailed, Json, RegistryClient
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 FETCHED_AT_ONCE = 6  # parts; one has 300 KB as a rule, and 16 MB at most
+WHOLE_S = 120.0
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)  # before each new try
 
 
@@ -45,26 +47,44 @@ class LogSource(Protocol):
 
 
 class RemoteSource:
-    """A log behind a URL. client: of the same URL, for what else a registry tells."""
+    """A log behind a URL. client: of the same URL, for what else a registry tells.
 
-    def __init__(self, url: str, client: RegistryClient) -> None:
+    whole_s: for an answer with all its bytes, however they trickle.
+    """
+
+    def __init__(
+        self, url: str, client: RegistryClient, *, whole_s: float = WHOLE_S
+    ) -> None:
         self.name = url
+        self._whole_s = whole_s
         self.client = client
         self._connections = Connections(url)
         self._threads = ThreadPoolExecutor(FETCHED_AT_ONCE, "log")
 
     async def fetch(self, path: str) -> bytes | None:
-        loop = asyncio.get_running_loop()
-        get, cause = self._connections.get, ""
+        cause = ""
         for pause_s in PAUSES_S:
             try:
-                return await loop.run_in_executor(self._threads, get, path)
+                async with asyncio.timeout(self._whole_s):
+                    return await self._get(path)
+            except TimeoutError:
+                cause = f"{path} was not there whole in {self._whole_s:g} s"
+                break
             except NotAnswered as error:
                 cause = str(error)
                 if not error.is_passing:
                     break
             await asyncio.sleep(pause_s)
         raise LogUnreadable(f"{self.name}: {cause}")
+
+    async def _get(self, path: str) -> bytes | None:
+        loop, connection = asyncio.get_running_loop(), self._connections.take()
+        get = partial(self._connections.get, path, connection)
+        try:
+            return await loop.run_in_executor(self._threads, get)
+        except asyncio.CancelledError:
+            self._connections.end(connection)
+            raise
 
     async def get_json(self, path: str) -> Json:
         try:

@@ -51,6 +51,8 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
 
     committed, recomputed = run_audit(named or DEFAULT_URL, work, as_json=as_json)
     if as_json:
+        materials = recomputed.materials.values()
+        places = [{"place": m.place, "placeMove": m.place_move} for m in materials]
         print_json(
             {
                 "host": host,
@@ -59,13 +61,8 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
                 "same": bool(recomputed.profiles) and not recomputed.differences,
                 "differences": recomputed.differences,
                 "notChecked": recomputed.missing,
-                "changedAt": [own.changed_at for own in recomputed.materials.values()],
-                "places": [
-                    msgspec.to_builtins(
-                        {"place": own.place, "placeMove": own.place_move}
-                    )
-                    for own in recomputed.materials.values()
-                ],
+                "changedAt": [own.changed_at for own in materials],
+                "places": msgspec.to_builtins(places),
             }
         )
     else:

@@ -58,21 +58,21 @@ class RecomputedProfiles:
                 yield f"{name}: it holds what was seen at {newest:%Y-%m-%dT%H:%MZ}"
 
 
+@dataclass(slots=True)
 class ProfileMaker:
     """Makes profiles as the lister does."""
 
-    def __init__(
-        self, source: LogSource, lister: Lister, pause_s: float = PAUSE_S
-    ) -> None:
-        self._source = source
-        self._pause_s = pause_s
-        self._lister = lister
-        self._places = asyncio.Semaphore(AT_ONCE)
-        self._known: dict[bytes, tuple[Profile, datetime | None]] = {}
+    source: LogSource
+    lister: Lister
+    pause_s: float = PAUSE_S
+    _places: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(AT_ONCE)
+    )
+    _known: dict[bytes, tuple[Profile, datetime | None]] = field(default_factory=dict)
 
     @property
     def policy(self) -> Policy:
-        return self._lister.policy
+        return self.lister.policy
 
     async def make(
         self, committed: Committed, site_ids: Iterable[int]
@@ -91,20 +91,17 @@ class ProfileMaker:
         }
         recomputed.profiles |= {site: profile for site, (profile, _) in known.items()}
         recomputed.left_out |= {site: due for site, (_, due) in known.items()}
-        open_sites = [
-            site_id
-            for site_id in wanted
-            if site_id in committed.digests and site_id not in known
-        ]
+        listed = [site for site in wanted if site in committed.digests]
+        open_sites = [site for site in listed if site not in known]
         recomputed.differences += [
-            f"{format_site_id(site_id)}: the generation does not have it"
-            for site_id in wanted
-            if site_id not in committed.digests
+            f"{format_site_id(site)}: the generation does not have it"
+            for site in wanted
+            if site not in committed.digests
         ]
         for left in reversed(range(TRIES if open_sites else 0)):
             open_sites = await self._try(committed, open_sites, recomputed)
             if open_sites and left:
-                await asyncio.sleep(self._pause_s)
+                await asyncio.sleep(self.pause_s)
         self._known |= {
             committed.digests[site]: (own, recomputed.left_out[site])
             for site, own in recomputed.profiles.items()
@@ -144,7 +141,7 @@ class ProfileMaker:
         name = format_site_id(site_id)
         try:
             async with self._places:
-                answer = await self._source.get_json(f"/v1/profiles/{name}")
+                answer = await self.source.get_json(f"/v1/profiles/{name}")
             material = msgspec.convert(answer, ProfileMaterial)
         except (LogUnreadable, msgspec.ValidationError) as error:
             return str(error)
@@ -152,7 +149,7 @@ class ProfileMaker:
 
     def _find(self, material: ProfileMaterial, digest: bytes) -> Profile | None:
         try:
-            return find_profile(material, self._lister, digest)
+            return find_profile(material, self.lister, digest)
         except (RegistryError, ValueError, OverflowError, OSError):
             return None  # what makes no profile makes not this one
 
@@ -160,7 +157,7 @@ class ProfileMaker:
         self, committed: Committed, material: ProfileMaterial, site_id: int
     ) -> bool:
         """Return whether the material gives the profile of now, which is another."""
-        newest = await Committed.fetch(self._source, LATEST)
+        newest = await Committed.fetch(self.source, LATEST)
         await newest.fetch_sites([site_id])
         before = committed.digests[site_id]
         digest = newest.digests.get(site_id, before)

@@ -9,6 +9,8 @@ from registry.client import Json
 from registry.records.record import format_minute, parse_record
 from registry.records.record_fields import Members
 
+MAX_PAGES = 10_000
+
 
 async def pages(
     source: LogSource, path: str, parameter: str = "cursor", member: str = "nextCursor"
@@ -17,13 +19,16 @@ async def pages(
 
     parameter: of the query, which takes what the member of the page before it says.
     """
-    following: str | None = ""
-    while following is not None:
+    following = ""
+    for _ in range(MAX_PAGES):
         page = await source.get_json(
             path + (f"&{parameter}={following}" if following else "")
         )
         yield page
-        following = page[member] or None
+        following = page[member]
+        if not following:
+            return
+    raise LogUnreadable(f"{path} has more than {MAX_PAGES} pages")
 
 
 async def read_record(entries: ProvenEntries, index: int) -> Members:

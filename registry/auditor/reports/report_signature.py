@@ -17,6 +17,12 @@ from registry.terminal.options import READABLE, signature_beside
 from registry.terminal.output import console, json_option, print_json
 from registry.tlog.note import parse_vkey
 
+promise_key_option = click.option(
+    "--promise-key",
+    metavar="VKEY",
+    help="Who must have signed. Without it the key that the registry names.",
+)
+
 
 @click.command("report-signature")
 @click.argument("file", type=READABLE)
@@ -24,11 +30,7 @@ from registry.tlog.note import parse_vkey
 @click.option(
     "--signature", type=READABLE, help="The detached JWS. [default: FILE.jws]"
 )
-@click.option(
-    "--promise-key",
-    metavar="VKEY",
-    help="Who must have signed. Without it the key that the registry names.",
-)
+@promise_key_option
 @click.option("--labels", is_flag=True, help="FILE is a page of GET /v1/labels.")
 @json_option
 def report_signature(

@@ -7,6 +7,7 @@ disclosed, and every figure of the report is computed from it and compared.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from registry.auditor.reports.logged_reports import names_window
 from registry.auditor.reports.report_signature import (
     fetch_promise_key,
     key_of_promises,
+    promise_key_option,
     read_signed,
 )
 from registry.auditor.source import LogSource
@@ -70,12 +72,7 @@ NOT_PROVEN = (
     "--report", "file", required=True, type=READABLE, help="The report as JSON."
 )
 @click.option("--signature", type=READABLE, help="Of the report. [default: FILE.jws]")
-@click.option(
-    "--promise-key",
-    metavar="VKEY",
-    help="Who must have signed report and archive. Without it the key that the "
-    "registry names.",
-)
+@promise_key_option
 @click.option(
     "--auditor",
     "auditors",
@@ -224,6 +221,7 @@ class Reproduction:
     def print_outcome(self, *, as_json: bool) -> None:
         counts = {**self.held.counts, "figures": self.figures}
         auditors = dict(sorted(self.held.labels.auditors.items()))
+        stored = self.stored_digest
         if as_json:
             print_json(
                 {
@@ -234,9 +232,8 @@ class Reproduction:
                     "differing": [_members(figure) for figure in self.differing],
                     "notChecked": self.held.missing,
                     "failure": self.failure,
-                    "keptAtLeaf": self.stored_digest.leaf,
-                    "isTheKeptOne": self.stored_digest.leaf is not None
-                    and not self.stored_digest.is_other,
+                    "keptAtLeaf": stored.leaf,
+                    "isTheKeptOne": stored.leaf is not None and not stored.is_other,
                     "notProven": NOT_PROVEN,
                 }
             )
@@ -248,13 +245,9 @@ class Reproduction:
         for figure in self.differing[:MAX_SHOWN]:
             line = f"{figure.path} is {figure.computed}, the report tells {figure.reported}"
             console.print_line(f"[red]differs:[/] {shown(line)}")
-        if self.stored_digest.leaf is not None:
-            word = (
-                "[red]another report[/]"
-                if self.stored_digest.is_other
-                else "this report"
-            )
-            console.print(f"kept on record at entry {self.stored_digest.leaf}: {word}")
+        if stored.leaf is not None:
+            word = "[red]another report[/]" if stored.is_other else "this report"
+            console.print(f"kept on record at entry {stored.leaf}: {word}")
         if self.failure:
             console.print(f"[red]not computed:[/] {shown(self.failure)}")
         for auditor, number in auditors.items():
@@ -276,26 +269,17 @@ def _compute(
     archive: Archive, cited: CitedReport, held: HeldArchive, stored_digest: StoredDigest
 ) -> Reproduction:
     """Raises: RegistryError, where the archive is as the log says and yet unreadable."""
+    reproduced = partial(Reproduction, held=held, stored_digest=stored_digest)
     try:
         report = report_of_archive(archive, cited.algorithm, cited.terms, cited.policy)
     except RegistryError as refused:
         if not held.differences:
             raise
-        return Reproduction(
-            held=held,
-            stored_digest=stored_digest,
-            figures=0,
-            differing=[],
-            failure=str(refused),
-        )
+        return reproduced(figures=0, differing=[], failure=str(refused))
     computed = msgspec.json.decode(format_json(report))
     figures = list(figures_of(cited.members, computed))
-    return Reproduction(
-        held=held,
-        stored_digest=stored_digest,
-        figures=len(figures),
-        differing=[figure for figure in figures if figure.differs],
-    )
+    differing = [figure for figure in figures if figure.differs]
+    return reproduced(figures=len(figures), differing=differing)
 
 
 def _members(figure: Figure) -> dict[str, object]:

@@ -5,6 +5,7 @@ window's end.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +22,12 @@ TYPES: Mapping[str, str] = {
     "keys": "VARCHAR",
     "documents": "VARCHAR",
 }
-_BATCH = 512
+_AT_ONCE_BYTES = 16 * 1024 * 1024
+_SIZES = """
+    SELECT 512 + coalesce(strlen(statement), 0) + coalesce(strlen(keys), 0)
+        + coalesce(strlen(documents), 0) FROM declared
+"""
+_ROWS = f"SELECT {', '.join(TYPES)} FROM declared WHERE file_row_number BETWEEN ? AND ?"  # noqa: S608 — of our own names
 
 
 class ArchivedDocument(msgspec.Struct, rename="camel", kw_only=True):
@@ -45,10 +51,12 @@ class DeclaredRow(msgspec.Struct, kw_only=True):
 
 
 def read_declared(duck: "Duck") -> Iterator[DeclaredRow]:
-    """Yield the row of each site. Raises: Refused."""
-    cursor = duck.execute(f"SELECT {', '.join(TYPES)} FROM declared")  # noqa: S608 — of our own names
-    while batch := cursor.fetchmany(_BATCH):
-        for site_id, statement, *texts in batch:
+    """Yield the row of each site, of which no more are held than fit. Raises: Refused."""
+    read = accumulate(size for (size,) in duck.execute(_SIZES).fetchall())
+    for _, rows in groupby(enumerate(read), lambda row: row[1] // _AT_ONCE_BYTES):
+        numbers = [number for number, _ in rows]
+        span = [numbers[0], numbers[-1]]
+        for site_id, statement, *texts in duck.execute(_ROWS, span).fetchall():
             try:
                 keys, documents = map(msgspec.json.decode, texts)
                 values = (site_id, statement, keys, documents)

@@ -1,6 +1,6 @@
 """Parquet files by DuckDB, in bounded memory; no other module knows it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -20,6 +20,19 @@ THREADS = 2
 ROW_GROUP = 16_384
 """Rows: some 20 MB of rankings of twenty, which a reader holds at once."""
 
+
+MAX_ITEMS = 4_096
+MAX_TEXT_BYTES = 2_048
+MAX_BYTES_OF = {
+    "documents": 32 * 1024 * 1024,
+    "filters": 32 * 1024,
+    "keys": 1024 * 1024,
+    "query": 8 * 1024,
+    "scores": 64 * 1024,
+    "source": 8 * 1024,
+    "statement": 32 * 1024,
+}
+"""Bounds of a list and of a column's texts, above what the registry lets in."""
 
 _TYPES: Mapping[object, str] = {int: "BIGINT", str: "VARCHAR", bool: "BOOLEAN"}
 
@@ -81,10 +94,34 @@ def view_parquet(duck: "Duck", name: str, source: str) -> None:
     duck.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM {source}")  # noqa: S608 — as above
 
 
-def parquet_source(files: Sequence[Path]) -> str:
-    """The files as a table of a query, one after the other."""
+def parquet_source(
+    files: Sequence[Path], types: Mapping[str, str], later: Collection[str] = ()
+) -> str:
+    """Return the files as a table of a query, one after the other.
+
+    types: of columns; later: of which older files lack some. A value beyond its bound
+    fails before it is copied: rows may share one text, and each would get a copy.
+    """
     listed = ", ".join(_quote(str(file)) for file in files)
-    return f"read_parquet([{listed}], hive_partitioning = false)"
+    columns = ", ".join(_bounded(name, kind) for name, kind in types.items())
+    how = "hive_partitioning = false, file_row_number = true"
+    rows = f"SELECT * FROM read_parquet([{listed}], {how})"  # noqa: S608 — of our own names
+    if later:
+        lacking = ", ".join(f"NULL::{types[name]} AS {name}" for name in later)
+        rows += f" UNION ALL BY NAME SELECT {lacking} WHERE false"
+    return f"(SELECT {columns}, file_row_number FROM ({rows}))"  # noqa: S608 — as above
+
+
+def _bounded(name: str, kind: str) -> str:
+    most, measure = MAX_BYTES_OF.get(name, MAX_TEXT_BYTES), "strlen"
+    if kind.endswith("[]"):
+        most, measure = MAX_ITEMS, "len"
+    elif kind != "VARCHAR":
+        return name
+    refusal = f"error('a {name} beyond {most}')"
+    return (
+        f"CASE WHEN {measure}({name}) > {most} THEN {refusal} ELSE {name} END AS {name}"
+    )
 
 
 def _quote(text: str) -> str:

@@ -116,16 +116,12 @@ class LabelAgreement(Agreement):
 
 def differing(label: LabelStatement, statement: Statement) -> Iterator[str]:
     """Names of what the archive tells otherwise than it was signed and logged."""
-    labelling = statement.labelling
+    labelling, own, stated = statement.labelling, label.label, statement.labelling.label
     for name, shown, signed in (
-        ("size", label.label.size, labelling.label.size),
-        ("independence", label.label.independence, labelling.label.independence),
-        ("chain", label.label.chain, labelling.label.chain),
-        (
-            "commission",
-            label.label.commission_percent,
-            labelling.label.commission_percent,
-        ),
+        ("size", own.size, stated.size),
+        ("independence", own.independence, stated.independence),
+        ("chain", own.chain, stated.chain),
+        ("commission", own.commission_percent, stated.commission_percent),
         ("day observed", label.observed_on, labelling.observed_on),
         ("time of signing", label.stated_at, labelling.stated_at),
         ("source", label.source, labelling.source_digest),

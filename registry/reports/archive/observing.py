@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
 PART = 65_536  # rankings: some 100 MB while they are put in columns
-_MOST = {"returned": 4_096, "sampled": 65_536, "eligible": 50_000_000}
-"""Bounds of a ranking's numbers: no record has more sites, and no registry."""
+MAX_ELIGIBLE = 50_000_000
 
 SAMPLE_MIN = 16  # eligible sites of a ranking that are read at the least
 
@@ -175,9 +174,8 @@ class _Reader:
 
     def _part(self, empty: int) -> Rankings:
         columns = self._fetch(_COLUMNS)
-        for name, most in _MOST.items():
-            if columns[name].max(initial=0) > most:
-                raise Refused(ARCHIVE_DAMAGED, f"a ranking of more than {most} {name}")
+        if columns["eligible"].max(initial=0) > MAX_ELIGIBLE:
+            raise Refused(ARCHIVE_DAMAGED, "more are eligible than a registry has")
         operators, operator = number_names(columns["operator"].tolist())
         categories, category = number_names(columns["category"].tolist())
         return Rankings(

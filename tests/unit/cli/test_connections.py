@@ -1,16 +1,23 @@
 """What a server of a log may do wrong, byte by byte."""
 
+import asyncio
 import gzip
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import chain, cycle
+from typing import cast
 
 import pytest
 
 from registry.auditor import connections
 from registry.auditor.connections import Connections, NotAnswered
+from registry.auditor.reports import logged_reports
+from registry.auditor.source import LogSource, LogUnreadable, RemoteSource
+from registry.client import CallFailed, Json, RegistryClient
 
 OK = b"HTTP/1.1 200 OK\r\n"
 
@@ -133,6 +140,81 @@ def test_a_server_that_ended_all_idle_connections_fails_a_reader_only_once() -> 
             log.get("tile")
         assert log.get("tile") == b"tile"
         thread.join()
+
+
+@contextmanager
+def trickling(head: bytes, again: bytes) -> Iterator[str]:
+    """A server that sends a byte at a time: first the head, then the rest for ever."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        peer, _ = listening.accept()
+        with peer, suppress(OSError):  # until the reader has had enough
+            for byte in chain(head, cycle(again)):
+                peer.sendall(bytes([byte]))
+                time.sleep(0.001)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread.join()
+
+
+TRICKLES = [
+    pytest.param(sized(b"")[:-5] + b"9000000\r\n\r\n", b"x", id="a long body"),
+    pytest.param(OK + b"\r\n", b"x", id="a body without an end"),
+    pytest.param(OK + b"X: ", b"x", id="a head without an end"),
+    pytest.param(b"", b"HTTP/1.1 100 Continue\r\n\r\n", id="continue, continue"),
+    pytest.param(
+        OK + b"Transfer-Encoding: chunked\r\n\r\n1;", b"x", id="a chunk's extension"
+    ),
+]
+
+
+@pytest.mark.parametrize(("head", "again"), TRICKLES)
+async def test_an_answer_that_trickles_has_an_end(head: bytes, again: bytes) -> None:
+    """And its thread too, for which the source waits as it is closed."""
+    with trickling(head, again) as url:
+        async with RegistryClient(url) as client:
+            with (
+                closing(RemoteSource(url, client, whole_s=0.2)) as source,
+                pytest.raises(LogUnreadable, match=r"not there whole in 0\.2 s"),
+            ):
+                await source.fetch("checkpoint")
+
+
+async def test_who_waits_no_longer_leaves_no_thread_that_waits() -> None:
+    with trickling(OK + b"\r\n", b"x") as url:
+        async with RegistryClient(url) as client:
+            with closing(RemoteSource(url, client)) as source, suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await source.fetch("checkpoint")
+
+
+@pytest.mark.parametrize(("head", "again"), TRICKLES)
+async def test_what_the_registry_itself_trickles_has_an_end_too(
+    head: bytes, again: bytes
+) -> None:
+    with trickling(head, again) as url:
+        async with RegistryClient(url, timeout_s=0.2) as client:
+            with pytest.raises(CallFailed):
+                await client.get("/v1/log")
+
+
+async def test_a_list_that_never_ends_has_an_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class EndlessList:
+        async def get_json(self, path: str) -> Json:
+            return {"nextCursor": path[-9:] + "x"}
+
+    monkeypatch.setattr(logged_reports, "MAX_PAGES", 5)
+    listed = logged_reports.pages(
+        cast("LogSource", EndlessList()), "/v1/reports?limit=9"
+    )
+    with pytest.raises(LogUnreadable, match="more than 5 pages"):
+        [page async for page in listed]
 
 
 @pytest.mark.parametrize("url", ["http://", "http://a:port", "http://a:99999"])
