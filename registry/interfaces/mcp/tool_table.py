@@ -1,8 +1,8 @@
 """The tools as a host reads them: few, each with all that a model needs to call it.
 
 What they take is made from the one definition of a search, and what they answer from the
-shapes of /v1; the rest stands in tool_table.json. Its words are what a model reads before
-it calls; nothing else is.
+shapes of /v1; the rest stands in tool_table.json, with the words of the prompt and of the
+resources. They are what a model reads before it calls; nothing else is.
 """
 
 import json
@@ -22,11 +22,8 @@ from registry.usecases.search.select import OUTCOME
 
 Json = dict[str, Any]
 
-INSTRUCTIONS = (
-    "Finds sites that can do what a user wants, ranked by fit, never by payment or fame. "
-    "One search_sites call answers with sites and how to call their actions. Then tell "
-    "which you chose: one report_selection call with ranking.id. " + NOTICE
-)
+WORDS: Json = json.loads(files(__package__).joinpath("tool_table.json").read_text())
+INSTRUCTIONS = WORDS["instructions"] + NOTICE
 _FIRST = ("q", "city", "country", "lat", "lon", "limit", "cursor", "nonce")
 _LEFT_OUT = frozenset({"detail", "facets", "fields"})
 
@@ -87,7 +84,6 @@ def _search_schema() -> Json:
     return {**schema, "properties": members}
 
 
-_ROWS = json.loads(files(__package__).joinpath("tool_table.json").read_text())
 _FROM_CODE: Mapping[str, Json] = {
     "search_sites": {
         "takes": _search_schema(),
@@ -100,6 +96,8 @@ _FROM_CODE: Mapping[str, Json] = {
         "is_read_only": False,
     },
 }
-TOOLS = tuple(ToolRow(**row, **_FROM_CODE.get(row["name"], {})) for row in _ROWS)
+TOOLS = tuple(
+    ToolRow(**row, **_FROM_CODE.get(row["name"], {})) for row in WORDS["tools"]
+)
 TOOL: Mapping[str, ToolRow] = {row.name: row for row in TOOLS}
 TOOL["report_selection"].takes["properties"]["outcome"]["pattern"] = OUTCOME
