@@ -50,6 +50,7 @@ class Connections:
         connection = connection or self.take()
         try:
             connection.request("GET", f"{self._prefix}/{path}", headers=HEADERS)
+            # A connection lets go of it when its answer is to end with it.
             self._sockets[connection] = connection.sock
             answer = connection.getresponse()
             body = answer.read(MAX_RESPONSE_BYTES + 1)

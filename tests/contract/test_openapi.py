@@ -227,7 +227,7 @@ def test_the_page_shows_every_call(registry: RunningRegistry) -> None:
             assert f"{method.upper()} {path}" in page
 
 
-STREAMS = {"watchChanges", "watchRegistration"}
+STREAMS = {"getTrialMaterial", "watchChanges", "watchRegistration"}
 
 
 def test_limited_calls_tell_their_headers(operations: dict[str, Json]) -> None:

@@ -1,16 +1,20 @@
 """/v1/invariance: what the daily trials of invariance result, and what they are made of."""
 
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from weakref import WeakValueDictionary
 
-from litestar import Response, get
+from litestar import get
 from litestar.params import FromPath
+from litestar.response import Stream
 
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.errors import NotFound
 from registry.interfaces.http.problems import answer, problems
 from registry.interfaces.http.services import Injected
+from registry.interfaces.http.streams import LimitedStream
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.wire_model import WireModel
 from registry.reports.invariance import PERTURBATIONS, Violation
@@ -22,6 +26,23 @@ RUNS: Listing[InvarianceRun, date] = Listing(
     key_of=lambda run: run.day,
     find=invariance_runs.list_runs,
 )
+
+
+PIECE_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class SharedBody:
+    """A day's material, up to 33 MB: one in memory, however many read it slowly."""
+
+    body: bytes
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        for start in range(0, len(self.body), PIECE_BYTES):
+            yield self.body[start : start + PIECE_BYTES]
+
+
+_BODIES: WeakValueDictionary[date, SharedBody] = WeakValueDictionary()
 
 
 class TriedView(WireModel):
@@ -78,24 +99,29 @@ async def list_invariance_runs(
     "/invariance/{day:str}",
     summary="The sites and the ids of the rankings that a day's trials are made of",
     tags=["audit"],
-    responses=problems(404)
+    middleware=[LimitedStream()],
+    responses=problems(404, 429)
     | answer(
         "`material` of the day's commitment in the log is the SHA-256 of "
         "these bytes; its sites are as at /v1/profiles/{id}. What was asked is not "
         "here"
     ),
 )
-async def get_trial_material(day: FromPath[str], services: Injected) -> Response[Any]:
+async def get_trial_material(day: FromPath[str], services: Injected) -> Stream:
     """Anybody runs the trials again with this and the disclosures of the rankings."""
     try:
         wanted = date.fromisoformat(day)
     except ValueError as error:
         raise NotFound(TRIALS_NOT_KEPT, str(error), pointer="day") from error
-    async with services.api.connect() as connection:
-        body = await invariance_runs.find_material(connection, wanted)
-    if body is None:
-        raise NotFound(TRIALS_NOT_KEPT, pointer="day")
-    return Response(body, media_type="application/json")
+    shared = _BODIES.get(wanted)
+    if shared is None:  # the pool lets few load it at once
+        async with services.api.connect() as connection:
+            body = await invariance_runs.find_material(connection, wanted)
+        if body is None:
+            raise NotFound(TRIALS_NOT_KEPT, pointer="day")
+        shared = _BODIES.setdefault(wanted, SharedBody(body))
+    headers = {"Content-Length": str(len(shared.body))}
+    return Stream(shared.pieces(), media_type="application/json", headers=headers)
 
 
 def _view(run: InvarianceRun) -> InvarianceRunView:
