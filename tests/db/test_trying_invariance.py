@@ -22,6 +22,7 @@ from registry.index.columns.filters import Filters
 from registry.ranking.profile import encode_profile
 from registry.reports.invariance import PERTURBATIONS
 from registry.sites.host import parse_host
+from registry.usecases.reports import shadow
 from registry.usecases.reports.shadow import cast_shadow, read_trial_material
 from registry.usecases.reports.try_invariance import Shadow, try_invariance
 from tests.db.rankings import make_ranking
@@ -64,11 +65,9 @@ async def ask(scene: Scene, site_ids: list[int]) -> None:
         )
 
 
-async def read(scene: Scene, **limits: int) -> Shadow:
+async def read(scene: Scene) -> Shadow:
     async with scene.engines[Role.AUDITOR].connect() as connection:
-        material = await read_trial_material(
-            connection, scene.lister, scene.clock(), 9, **limits
-        )
+        material = await read_trial_material(connection, scene.lister, scene.clock(), 9)
         return await cast_shadow(connection, material, scene.lister)
 
 
@@ -123,15 +122,19 @@ async def test_a_planted_leak_is_found_within_one_run(town: Shadow) -> None:
 
 
 async def test_the_sites_of_a_material_tell_nothing_of_what_was_asked(
-    scene: Scene, town: Shadow
+    scene: Scene, town: Shadow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither which they are nor their order; strangers may read it."""
-    by_two, by_none = [
-        [item.entry.site_id for item in (await read(scene, **limits)).listings]
-        for limits in ({"rankings": 2, "most_sites": 9}, {"rankings": 0})
-    ]
-    assert by_two == by_none[:9]
-    assert len((await read(scene, rankings=2)).questions) == 2
+    monkeypatch.setattr(shadow, "RANKINGS_MAX", 0)
+    by_none = await read(scene)
+    monkeypatch.setattr(shadow, "RANKINGS_MAX", 2)
+    monkeypatch.setattr(shadow, "SITES_MAX", 9)
+    by_two = await read(scene)
+    by_none_ids, by_two_ids = (
+        [item.entry.site_id for item in cast.listings] for cast in (by_none, by_two)
+    )
+    assert by_two_ids == by_none_ids[:9]
+    assert (len(by_none.questions), len(by_two.questions)) == (0, 2)
 
 
 async def test_the_command_tells_what_was_tried_and_no_query(

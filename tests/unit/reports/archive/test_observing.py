@@ -108,7 +108,7 @@ def test_each_site_is_found_at_its_place(ids, data):
     sought = np.array([ids[place] for place in places], np.int64)
     assert numbers.find(sought).tolist() == places
     unknown = data.draw(st.integers(0, 2**63 - 1).filter(lambda item: item not in ids))
-    with pytest.raises(Refused, match="told nowhere"):
+    with pytest.raises(Refused, match="not in the file of sites"):
         numbers.find(np.append(sought, unknown))
 
 
