@@ -86,6 +86,8 @@ def text_of(value: object) -> types.TextContent:
 
 
 _TOOLS = types.ListToolsResult(tools=list(map(describe, TOOLS)))
+_POLICY = types.Resource.model_validate({"uri": POLICY_URI, **WORDS["policy"]})
+_DOCUMENTS = types.ResourceTemplate.model_validate(WORDS["documents"])
 
 
 async def _list_tools(
@@ -119,7 +121,6 @@ async def _list_resources(
         page, following = await list_discovery(_caller(context), cursor)
     except ToolRefused as refusal:
         raise _protocol_error(refusal) from None
-    policy = types.Resource(uri=POLICY_URI, mime_type=JSON, **WORDS["policy"])
     documents = [
         types.Resource(
             uri=f"wab://{host}/discovery",
@@ -129,16 +130,14 @@ async def _list_resources(
         for host, name in page
     ]
     return types.ListResourcesResult(
-        resources=documents if cursor else [policy, *documents], next_cursor=following
+        resources=documents if cursor else [_POLICY, *documents], next_cursor=following
     )
 
 
 async def _list_templates(
     _: Context, __: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
-    documents = {"mimeType": JSON, **WORDS["documents"]}
-    template = types.ResourceTemplate.model_validate(documents)
-    return types.ListResourceTemplatesResult(resource_templates=[template])
+    return types.ListResourceTemplatesResult(resource_templates=[_DOCUMENTS])
 
 
 async def _read_resource(

@@ -100,10 +100,10 @@ class DailyTrials:
             material = await read_trial_material(connection, lister, now, self.trials)
         if not material.sites or not material.rankings:
             return b""
-        body = material.body
+        body, committed_at = material.body, self.ids.clock()
         record = trials_commitment_record(
             record_id=self.ids.ulid(),
-            at=(committed_at := self.ids.clock()),
+            at=committed_at,
             day=day,
             commitment=commit_secret(secret),
             material=digest_of(body),
