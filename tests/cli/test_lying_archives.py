@@ -59,8 +59,8 @@ for words in map(str.split, sys.stdin):
         resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
         audit.main(words)
     _, status, used = os.wait4(child, 0)
-    print(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024, flush=True)
     print("---", file=sys.stderr, flush=True)
+    print(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024, flush=True)
 """
 
 
