@@ -25,7 +25,7 @@ from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import VerifierKey, parse_vkey
 from tests.faults.postgres import postmaster_of
 from tests.unit.tlog.driven import follow_log
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 SITES = (
     "zaytoun-table.test",
@@ -300,9 +300,9 @@ async def read_log(service: Service, previous: Checkpoint | None = None) -> Read
 
 
 async def logged_in_time(service: Service, wanted: Iterable[bytes]) -> ReadLog:
-    """The log once it holds all that is wanted, or as it is after five seconds."""
+    """The log once it holds all that is wanted, or as it is when patience ends."""
     missing = set(wanted)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         log = await read_log(service)
         if missing <= set(log.leaves) or time.monotonic() > deadline:
