@@ -327,7 +327,7 @@ def _order_differences(
             request.after.order_key(scale),
             (-ranks[0], int(scores[0].tie, 16)),
         )
-        if first < (last.negative_rank_score, last.tie_key):
+        if first <= (last.negative_rank_score, last.tie_key):
             yield "the first stands before the end of the page before"
 
 

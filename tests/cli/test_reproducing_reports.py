@@ -22,6 +22,7 @@ from registry.records.record import report_record
 from registry.reports.archive import archive_manifest as manifests
 from registry.reports.archive.writing import digest_file, write_manifest
 from registry.reports.render.json_object import format_json
+from registry.sites.label import Label
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
 from registry.usecases.reports.archived_report import report_of_archive
 from tests.cli.audited import SIGNER, VKEY, publish, run, run_json, serving
@@ -380,3 +381,51 @@ def test_sites_of_no_record_are_told_as_unknown(town, tmp_path):
     ]
     result = archived(tmp_path / "archive", town.rows, sites=some)
     assert result.manifest.sites == len(SITES)
+
+
+@pytest.mark.parametrize(
+    "terms", [{"seed": 7}, {"minimum_cell": 31}, {"replicates": 2_001}], ids=str
+)
+def test_terms_that_a_registry_chose_for_its_figures_are_found_out(
+    log, honest, tmp_path, terms
+):
+    """Every report has the same seed, so that nobody draws until an interval suits."""
+    chosen = report_of_archive(
+        honest, ALGORITHM, replace(TERMS, **terms), DEFAULT_POLICY
+    )
+    file = sign(tmp_path / "report.json", format_json(chosen))
+    code, result = run_json(*options(log, honest.folder, file))
+    (name,) = terms
+    name = name.replace("_c", "C")
+    assert code == 1
+    assert f"terms/{name}" in [figure["path"] for figure in result["differing"]]
+
+
+def test_runs_of_trials_that_no_record_tells_of_are_not_computed(
+    log, town, report, tmp_path
+):
+    """In front of the first that the log has: they may be of before, or invented."""
+    invented = ((replace(BRAND, trials=9_000, violations=0), *SWAPS), SALT)
+    trials = (invented, *TRIALS)
+    archive = archived(
+        tmp_path / "archive", town.rows, checkpoint=note_of(log), trials=trials
+    )
+    output = report_of_archive(archive, ALGORITHM, TERMS, DEFAULT_POLICY)
+    file = sign(tmp_path / "report.json", format_json(output))
+    code, result = run_json(*options(log, archive.folder, file))
+    assert (code, result["archive"], result["differing"]) == (3, [], [])
+    assert result["notChecked"] == ["1 runs of trials: no record commits to them"]
+
+
+def test_a_tree_that_ends_before_the_window_does_not_hide_what_came_behind(
+    report, tmp_path
+):
+    """A label of which the archive knows nothing, as its tree is of before it."""
+    town = played(COUNT)
+    early = note_of(publish(tmp_path / "early", town.bodies))
+    town.label(SITES[20], Label(size="large"))
+    archive = archived(tmp_path / "archive", town.rows, checkpoint=early)
+    log = publish(tmp_path / "log", town.bodies)
+    code, result = run_json(*options(log, archive.folder, report))
+    assert code == 1
+    assert result["archive"] == ["its tree ends before its window"]

@@ -9,11 +9,8 @@ import msgspec
 from registry.errors import Refused
 from registry.ranking.policy import POLICIES, Policy
 from registry.reports.archive.refusals import REPORT_NOT_REPRODUCIBLE
-from registry.reports.inference.bootstrap import MINIMUM_REPLICATES
 from registry.reports.model import VERSION
 from registry.reports.report_terms import Algorithm, Terms, Window
-
-MAX_REPLICATES = 10 * MINIMUM_REPLICATES
 
 Instant = Annotated[datetime, msgspec.Meta(tz=True)]
 
@@ -24,10 +21,9 @@ class _Window(msgspec.Struct, rename="camel"):
 
 
 class _Terms(msgspec.Struct, rename="camel"):
+    """Terms of a report: seed and thresholds are the same for all, and not its choice."""
+
     window: _Window
-    minimum_cell: Annotated[int, msgspec.Meta(ge=1)]
-    replicates: Annotated[int, msgspec.Meta(ge=MINIMUM_REPLICATES, le=MAX_REPLICATES)]
-    seed: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
     operator: str
     category: str
 

@@ -43,10 +43,11 @@ class TrialAgreement(Agreement):
         """Compare the newest first: runs from before the first that was logged stand alone."""
         surplus = len(self.runs) - len(self._logged)
         if surplus < 0 or (surplus and self._is_older):
-            runs = f"{len(self.runs)} runs of trials"
-            runs += f", and the log tells of {len(self._logged)}"
-            self.differ(f"the archive has {runs}")
+            logged = f"and the log tells of {len(self._logged)}"
+            self.differ(f"the archive has {len(self.runs)} runs of trials, {logged}")
             return
+        if surplus:
+            self.lack(f"{surplus} runs of trials: {_UNLOGGED}")
         salts = self.salts or [""] * len(self.runs)
         for run, salt, logged in zip(
             self.runs[surplus:], salts[surplus:], self._logged, strict=True

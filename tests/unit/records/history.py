@@ -134,7 +134,7 @@ class History:
         sealed = seal(
             {
                 **PARAMS,
-                "query": disclose.get("query", PARAMS["query"]),
+                **pick(disclose, "query", "location"),
                 "request": {
                     "id": request_id,
                     "nonce": "n",

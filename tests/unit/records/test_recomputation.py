@@ -4,11 +4,14 @@ from copy import deepcopy
 import pytest
 
 from registry.errors import Refused
+from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.proximity import proximity
 from registry.ranking.ties import make_seed_by_id
 from registry.records.disclosure import parse_disclosure
+from registry.records.packed_scores import PLACELESS, UNKNOWN_PLACE
 from registry.records.recomputation import KnownDay, recompute
 from registry.records.record import parse_record
-from registry.sites.place import Point
+from registry.sites.place import Point, centroid_of
 from tests.unit.records.history import (
     DAY,
     NOON,
@@ -74,6 +77,13 @@ def test_what_is_erased_is_told():
     assert len(result.missing) == 2
     result = again(members, without(disclosures, "request"))
     assert result.checked == ("sites", "totals", "order", "quality", "proximity")
+    assert result.missing == ("ties: the request is not disclosed",)
+    result = again(members, without(disclosures, "answer"))
+    assert result.checked == (*COMPUTED[1:], "day", "ties")
+    assert result.missing == ("sites: the answer is not disclosed",)
+    result = again(members, without(disclosures, "scores"))
+    assert result.checked == ("day",)
+    assert result.missing == ("totals and order: the scores are not disclosed",)
     for name in ("query", "location", "filters"):
         lacks = "proximity: the location is not disclosed"
         result = again(members, without(disclosures, name))
@@ -169,6 +179,51 @@ def test_an_order_of_other_sites_differs():
     assert "the scored sites are not those of the order" in output.differences
 
 
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        (
+            {"scores": [*scores_now(), scores_now()[-1]]},
+            "a site stands in the order twice",
+        ),
+        ({"eligible": 2}, "3 sites of 2 eligible ones"),
+        ({"location": "no cell"}, "the location: "),
+    ],
+    ids=["twice", "fewer eligible", "no cell"],
+)
+def test_an_answer_that_can_be_none_differs(members, expected):
+    (difference,) = again(*ranked(**members), day=SECRET_STILL).differences
+    assert difference.startswith(expected)
+
+
+def near(place, cell="sv9h"):
+    """A row of a site there, as a policy's proximity has it for who asks at a cell."""
+    point, user = PLACES.get(place), centroid_of(cell)
+    factor = proximity(point, user, DEFAULT_POLICY, local=place != PLACELESS)
+    row = scored(place % 100, (10_000, factor, 0, 7000, 0), seed_at(NOON))
+    return {**row, "place": place}
+
+
+def by_score(scores):
+    return sorted(scores, key=lambda row: (-row["score"], row["tie"]))
+
+
+def test_factors_may_reach_their_ends_and_a_site_may_have_no_place():
+    scores = by_score([near(250441), near(UNKNOWN_PLACE), near(PLACELESS)])
+    assert len({row["score"] for row in scores}) == 3
+    result = again(*ranked(scores=scores, location="sv9h"), day=SECRET_STILL)
+    assert (result.differences, "proximity" in result.checked) == ((), True)
+
+
+@pytest.mark.parametrize("place", [250441, UNKNOWN_PLACE, PLACELESS])
+def test_a_site_is_as_near_as_its_place(place):
+    other = PLACELESS if place == UNKNOWN_PLACE else UNKNOWN_PLACE
+    scores = [{**near(place), "place": other}]
+    result = again(*ranked(scores=scores, location="sv9h"), day=SECRET_STILL)
+    (difference,) = result.differences
+    assert "the proximity is" in difference
+
+
 def equals(sites, tier=1, relevance=4000):
     seed = seed_at(NOON)
     factors = (relevance, 5000, 5000, 7000, 2000)
@@ -211,6 +266,7 @@ def test_a_later_page_stands_behind_the_last_row_of_the_one_before():
     after = [-second[0]["score"], 1, int(second[0]["tie"], 16), 2, 4010, 7000]
     for scores, before, fits in (
         (first, after, False),
+        (second, after, False),
         (second, [-first[0]["score"], 0, 0, 1, 4000, 7000], True),
     ):
         request = [str(member) for member in before]
@@ -236,6 +292,19 @@ def test_a_first_page_is_on_record_when_it_was_asked():
     late = {**members, "t": "2026-11-20T12:01Z"}
     (difference,) = again(late, disclosures).differences
     assert "a first page asked at" in difference
+    early = {**members, "t": "2026-11-20T11:59Z"}
+    (difference,) = again(early, disclosures).differences
+    assert "after the minute of the record" in difference
+
+
+def test_a_further_page_may_come_on_record_later_than_its_first():
+    """It is of the instant of the first, so that both are of one order."""
+    before = [-scores_now()[0]["score"], 1, 0, 1, 9000, 7000]
+    page = {"scores": scores_now()[1:], "after": list(map(str, before))}
+    members, disclosures = ranked(**page)
+    for minute, fits in (("12:07", True), ("11:59", False)):
+        late = {**members, "t": f"2026-11-20T{minute}Z"}
+        assert (again(late, disclosures).differences == ()) is fits
 
 
 def test_rankings_of_older_policies_are_computed_as_they_were_made():
@@ -244,7 +313,7 @@ def test_rankings_of_older_policies_are_computed_as_they_were_made():
     factors = (4000, 5000, 5000, 7000, 2000)
     scores = by_tie([scored(site, factors, seed) for site in range(10)])
     for score in scores:
-        del score["tier"]
+        del score["tier"], score["probes"], score["place"]
     text = policy_without("tie_seed_form", "shown_score_step", "shown_factor_step_bp")
     for order in (scores, scores[5:] + scores[:5]):
         assert again(*ranked(scores=order), policy=text).differences == ()
