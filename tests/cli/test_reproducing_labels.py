@@ -159,6 +159,11 @@ def of_no_age(registry):
     registry.sites[0] = replace(registry.sites[0], registered_at=None)
 
 
+def what_it_declared_left_out(registry):
+    """Its label would be a claim of the archive alone."""
+    del registry.declared[OTHER]
+
+
 DISHONEST = [
     pytest.param(
         one_publisher,
@@ -201,6 +206,11 @@ DISHONEST = [
         a_site_left_out,
         f"site {format_site_id(999)}: it is registered and not in the archive",
         id="a site left out",
+    ),
+    pytest.param(
+        what_it_declared_left_out,
+        f"site {format_site_id(OTHER)}: it is registered and not in the archive",
+        id="what a site declared left out",
     ),
     pytest.param(
         changed,

@@ -84,7 +84,6 @@ class DeclaredAgreement(Agreement):
                 self._hold(row, left.pop(row.site_id), own)
         for site_id in left:
             self._lack_of(site_id, f"{UNDECLARED_SITE} what it declared")
-            self._newest.pop(site_id, None)
         for site_id, logged in self._newest.items():
             if str(logged[0]["t"]) < format_minute(self.end):
                 self._differ_on(site_id, "it is registered and not in the archive")

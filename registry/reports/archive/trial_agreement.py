@@ -43,8 +43,8 @@ class TrialAgreement(Agreement):
         """Compare the newest first: runs from before the first that was logged stand alone."""
         surplus = len(self.runs) - len(self._logged)
         if surplus < 0 or (surplus and self._is_older):
-            logged = f"and the log tells of {len(self._logged)}"
-            self.differ(f"the archive has {len(self.runs)} runs of trials, {logged}")
+            known = f"and the log tells of {len(self._logged)}"
+            self.differ(f"the archive has {len(self.runs)} runs of trials, {known}")
             return
         if surplus:
             self.lack(f"{surplus} runs of trials: {_UNLOGGED}")
