@@ -8,12 +8,14 @@ and the sixteen bytes of each ranking's id.
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import cast
 
 import msgspec
 import numpy as np
 
 from registry.records.disclosure import digest_disclosure, parse_disclosure
+from registry.records.record import format_minute, parse_record
 from registry.reports.archive.agreement import MAX_SENTENCES, Agreement
 from registry.reports.archive.archive_rows import OPENED, ArchivedRanking, read_logged
 from registry.reports.archive.row_check import differences_of
@@ -66,6 +68,8 @@ class RankingAgreement(Agreement):
 
     def visit(self, index: int, entry: bytes) -> None:
         """Raises: Refused, where the archive can't be read."""
+        if index == self.size:
+            self._hold_end(entry)
         if not any(kind in entry for kind in _KINDS):
             return
         record = _read_entry(entry)
@@ -76,6 +80,12 @@ class RankingAgreement(Agreement):
         elif record.kind == "erase" and index < self.size:
             last = record.index if record.last is None else record.last
             self._erased.append((record.index, last))
+
+    def _hold_end(self, entry: bytes) -> None:
+        """Hold the first entry behind the tree against the window's last minute."""
+        last = datetime.fromisoformat(self.end) - timedelta(minutes=1)
+        if str(parse_record(entry)["t"]) < format_minute(last):
+            self.differ("its tree ends before its window")
 
     def finish(self) -> None:
         """Note what is left, once the log is read to its end."""

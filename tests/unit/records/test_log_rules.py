@@ -98,8 +98,9 @@ def test_the_first_finding_stops_a_reader_that_does_not_collect():
 # --- policies and seeds ---
 
 
-def test_a_ranking_before_its_policy_is_found():
-    history = History()
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_ranking_before_its_policy_is_found(version):
+    history = History(version=version)
     history.commit(DAY)
     ranking = history.rank(seed=0)
     history.policy()
