@@ -98,9 +98,8 @@ def test_the_first_finding_stops_a_reader_that_does_not_collect():
 # --- policies and seeds ---
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_a_ranking_before_its_policy_is_found(version):
-    history = History(version=version)
+def test_a_ranking_before_its_policy_is_found():
+    history = History()
     history.commit(DAY)
     ranking = history.rank(seed=0)
     history.policy()
