@@ -1,6 +1,7 @@
 """Table of the metrics of a report, in the order of its rows.
 
-A new metric is a line here, at the end of FURTHER, and a file of its own.
+A new metric is a line here, at the end of FURTHER, a file of its own, and its words in
+definitions.toml.
 """
 
 from typing import Any
