@@ -1,4 +1,4 @@
-"""Fields of each kind of record, and their form.
+"""Fields of each kind of record, and their form, as record_fields.toml has them.
 
 Evolution: a member is only ever added to a kind, as an optional one; none is renamed,
 reused or given another form. Readers pass over members that they do not know, so that
@@ -8,7 +8,10 @@ an old reader understands a newer log.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from importlib.resources import files
 from typing import Literal, cast, get_args
+
+import msgspec
 
 from registry.errors import Refused
 from registry.records import refusals
@@ -58,6 +61,16 @@ KIND_OF_ACT: Mapping[RegistrationAct, Kind] = {
 
 Members = Mapping[str, JsonValue]
 Form = Callable[[JsonValue], bool]
+_Fields = dict[Kind, dict[str, str]]
+
+
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
+    """The table of fields. required_2: in version 2. Forms as `_form_of` reads them."""
+
+    patterns: dict[str, str]
+    required: _Fields
+    required_2: _Fields
+    optional: _Fields
 
 
 def check_members(members: Members) -> Kind:
@@ -83,7 +96,7 @@ def check_members(members: Members) -> Kind:
 
 def check_choice(choice: Members) -> None:
     """Check what a selection discloses. Raises: Refused."""
-    _check_form(choice, "site", _or_null(_is_site_id))
+    _check_form(choice, "site", _form_of("site or null"))
     if "outcome" in choice:
         _check_form(choice, "outcome", _is_word)
 
@@ -149,130 +162,61 @@ def _is_site_id(value: JsonValue) -> bool:
     return True
 
 
-_is_minute = _matches(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]Z")
-_is_day = _matches(r"[0-9]{4}-[01][0-9]-[0-3][0-9]")
-_is_token = _matches(r"[!-~]{1,256}")
-# What an agent or a moderator may say in a log that nobody can erase: one word.
-_is_word = _matches(r"[a-z][a-z0-9_-]{0,31}")
-_WORD = (
-    "must be one word, such as phishing: a-z, then also 0-9, _ and -, at most 32 long"
-)
-_is_digest = _matches(r"sha256:[0-9a-f]{64}")
-_is_hex_32 = _matches(r"[0-9a-f]{64}")
-_is_sd_digest = _matches(r"[A-Za-z0-9_-]{43}")
-_is_signature = _matches(r"[A-Za-z0-9_-]{86}")
-
-
 def _is_forms(value: JsonValue) -> bool:
     """The digest of each form of a report, by its name."""
     return (
         isinstance(value, Mapping)
         and bool(value)
         and all(map(_is_word, value))
-        and all(map(_is_digest, value.values()))
+        and all(map(_FORMS["digest"], value.values()))
     )
 
 
-_HEAD: Mapping[str, Form] = {"id": _is_record_id, "t": _is_minute}
+_TABLE = msgspec.toml.decode(
+    files(__package__).joinpath("record_fields.toml").read_bytes(), type=_Table
+)
+_FORMS: dict[str, Form] = {
+    "natural": _is_natural,
+    "text": _is_text,
+    "record id": _is_record_id,
+    "site": _is_site_id,
+    "forms": _is_forms,
+    "moderation act": _choice(*get_args(ModerationAct)),
+    "size": _choice(*get_args(Size)),
+    "independence": _choice(*get_args(Independence)),
+    "chain": _matches(CHAIN),
+    "percent": _matches(PERCENT),
+    "sd_alg": _choice(SD_ALG),
+    **{name: _matches(pattern) for name, pattern in _TABLE.patterns.items()},
+}
+_is_word = _FORMS["word"]
+_WORD = (
+    "must be one word, such as phishing: a-z, then also 0-9, _ and -, at most 32 long"
+)
 
 
-def _signed_by_site(*acts: RegistrationAct) -> Mapping[str, Form]:
+def _form_of(spelled: str) -> Form:
+    """Return the form of a table's entry: `digest`, `site or null`, `list of site`, `act: a b`."""
+    if spelled.startswith("act: "):
+        return _choice(*spelled.split()[1:])
+    if spelled.startswith("list of "):
+        return _list_of(_form_of(spelled.removeprefix("list of ")))
+    if spelled.endswith(" or null"):
+        return _or_null(_form_of(spelled.removesuffix(" or null")))
+    return _FORMS[spelled]
+
+
+def _forms_in(part: _Fields) -> Mapping[Kind, Mapping[str, Form]]:
     return {
-        "site": _is_site_id,
-        "act": _choice(*acts),
-        "seq": _is_natural,
-        "kid": _is_token,
-        "jws": _is_digest,
+        kind: {name: _form_of(spelled) for name, spelled in members.items()}
+        for kind, members in part.items()
     }
 
 
-_REQUIRED: Mapping[Kind, Mapping[str, Form]] = {
-    "ranking": {
-        "op": _is_token,
-        "policy": _is_digest,
-        "snap": _is_token,
-        "seed": _is_natural,
-        "n": _is_natural,
-        "k": _is_natural,
-        "order": _list_of(_is_site_id),
-        "_sd_alg": _choice(SD_ALG),
-        "_sd": _list_of(_is_sd_digest),
-    },
-    "selection": {
-        "op": _is_token,
-        "ranking": _is_record_id,
-        "site": _or_null(_is_site_id),
-    },
-    "registration": _signed_by_site("register", "update"),
-    "rotation": _signed_by_site("rotate"),
-    "revocation": _signed_by_site("revoke"),
-    "withdrawal": _signed_by_site("withdraw"),
-    "policy": {"policy": _is_digest, "text": _is_text, "code": _is_digest},
-    "seed": {"day": _is_day},
-    "moderation": {
-        "site": _is_site_id,
-        "act": _choice(*get_args(ModerationAct)),
-        "reason": _is_word,
-    },
-    "erase": {"index": _is_natural, "fields": _list_of(_is_sd_digest)},
-    "rescore": {
-        "auditor": _is_token,
-        "first": _is_natural,
-        "last": _is_natural,
-        "n": _is_natural,
-        "mismatches": _is_natural,
-        "sig": _is_signature,
-    },
-    "report": {"from": _is_minute, "to": _is_minute, "forms": _is_forms},
-    "label": {
-        "auditor": _is_token,
-        "site": _is_site_id,
-        "size": _or_null(_choice(*get_args(Size))),
-        "independence": _or_null(_choice(*get_args(Independence))),
-        "chain": _or_null(_matches(CHAIN)),
-        "commission": _or_null(_matches(PERCENT)),
-        "observed": _is_day,
-        "source": _is_digest,
-        "iat": _is_natural,
-        "sig": _is_signature,
-    },
-    "trials": {"day": _is_day},
-}
-
-_COMMITTED: Mapping[str, Form] = {
-    "_sd_alg": _choice(SD_ALG),
-    "_sd": _list_of(_is_sd_digest),
-}
-_REQUIRED_2: Mapping[Kind, Mapping[str, Form]] = {
-    "ranking": {
-        "op": _is_token,
-        "policy": _is_digest,
-        "snap": _is_token,
-        "seed": _is_natural,
-        **_COMMITTED,
-    },
-    "selection": {"op": _is_token, "ranking": _is_record_id, **_COMMITTED},
-}
-
-_OPTIONAL: Mapping[Kind, Mapping[str, Form]] = {
-    "ranking": {"opn": _is_natural},
-    "selection": {"outcome": _is_word},
-    "erase": {"last": _is_natural},
-    "seed": {"commitment": _is_hex_32, "secret": _is_hex_32},
-    "trials": {
-        "commitment": _is_hex_32,
-        "material": _is_digest,
-        "secret": _is_hex_32,
-        "snap": _is_token,
-        "n": _is_natural,
-        "violations": _is_natural,
-        "tallies": _is_digest,
-        "swaps": _is_digest,
-    },
-    "rescore": {"report": _is_digest, "aud": _is_token},
-    "label": {"aud": _is_token},
-    "policy": {"page": _is_digest},
-}
+_HEAD: Mapping[str, Form] = {"id": _is_record_id, "t": _FORMS["minute"]}
+_REQUIRED = _forms_in(_TABLE.required)
+_REQUIRED_2 = _forms_in(_TABLE.required_2)
+_OPTIONAL = _forms_in(_TABLE.optional)
 
 
 # What holds between members; their forms have been checked, hence the casts.
