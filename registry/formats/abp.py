@@ -103,11 +103,7 @@ def _check_schema(schema: Reader) -> None:
     if is_schema(schema.value):
         _SPECIFICATIONS["inputSchema"].compare(schema)
     elif _is_map_of_parameters(schema.members):
-        schema.note(
-            "schema",
-            "a map of names where a JSON Schema is specified",
-            'Write {"type": "object", "properties": …} around it.',
-        )
+        schema.deviate("map_for_schema")
 
 
 def _is_map_of_parameters(members: JsonObject) -> bool:
@@ -123,9 +119,5 @@ def _describes_object(schema: Reader) -> bool:
     kind = schema.child("type")
     if not isinstance(kind.value, str) or kind.value == "object":
         return True
-    kind.note(
-        "schema",
-        f"{kind.value[:80]!a} where the parameters are an object",
-        "Describe an object, with each parameter as a property.",
-    )
+    kind.deviate("kind_for_parameters", kind=kind.value[:80])
     return False

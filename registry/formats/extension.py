@@ -171,11 +171,7 @@ def read_interface(declared: Reader) -> str:
     """Read the name of a script's object; an address is checked, and thus no interface."""
     interface = declared.text("interface")
     if not _INTERFACE.fullmatch(interface):
-        declared.child("interface").note(
-            "interface",
-            "not the name of an object in the page",
-            'Write it like "window.AICommands".',
-        )
+        declared.child("interface").deviate("no_page_object")
         return ""
     return interface
 

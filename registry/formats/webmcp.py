@@ -131,11 +131,7 @@ def _dialect_of(raw: JsonObject) -> str:
 
 
 def read_webmcp(document: Reader) -> Document:
-    document.note(
-        "manifest",
-        "WebMCP knows no manifest; the tools are claimed, not seen on a page",
-        "Register the tools on the pages, as forms or with registerTool().",
-    )
+    document.deviate("manifest_unknown")
     body = _body_of(document)
     base = read_address(body, "baseUrl", "base_url")
     actions = gather(_read_actions(body, base))

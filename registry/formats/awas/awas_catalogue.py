@@ -159,11 +159,7 @@ def _read_pointer(document: Reader) -> Document:
     holder, name = _catalogue_in(raw) or ("", "")
     catalogue = document.child(holder).target(name, base=_root(document))
     if catalogue is None:
-        document.child(holder).note(
-            "reference",
-            "it names no catalogue that agents can follow",
-            "Serve the actions at /.well-known/ai-actions.json and name that.",
-        )
+        document.child(holder).deviate("no_catalogue")
     return document.log.conclude(
         format="awas",
         dialect="pointer",

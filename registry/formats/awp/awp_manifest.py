@@ -145,11 +145,7 @@ def _read_version(document: Reader) -> str:
     else:
         return ""
     if not _VERSION.match(version):
-        declared.note(
-            "version",
-            f"{version!a} is no known version; it is read as 0.2",
-            'Write "0.2" if the document follows that version.',
-        )
+        declared.deviate("unknown_version", version=version)
     return version
 
 
@@ -157,20 +153,12 @@ def _read_provenance(document: Reader) -> DocumentOrigin:
     declared = document.text("source")
     source = declared.lower()
     if declared not in ("", "native", "synthetic"):
-        document.child("source").note(
-            "value",
-            f"{declared[:80]!a} is no source that AWP knows",
-            'Write "synthetic", or leave it out if the site publishes it itself.',
-        )
+        document.child("source").deviate("unknown_source", declared=declared[:80])
     if source != "synthetic":
         return NATIVE
     for name in ("generated_by", "confidence", "last_verified"):
         if not document.child(name).is_present:
-            document.child(name).note(
-                "required",
-                f"{name} is missing from a synthetic document",
-                f"Add {name}.",
-            )
+            document.child(name).deviate("synthetic_without", name=name)
     return DocumentOrigin(
         source="synthetic",
         generated_by=document.text("generated_by"),
@@ -183,9 +171,7 @@ def _read_confidence(document: Reader) -> float | None:
     confidence = document.number("confidence")
     if confidence is None or 0 <= confidence <= 1:
         return confidence
-    document.child("confidence").note(
-        "range", "not between 0 and 1", "Give a share, e.g. 0.87."
-    )
+    document.child("confidence").deviate("confidence_range")
     return None
 
 
@@ -193,11 +179,7 @@ def _read_last_verified(document: Reader) -> str:
     declared = document.text("last_verified")
     if not declared or _is_instant(declared):
         return declared
-    document.child("last_verified").note(
-        "date_time",
-        f"{declared[:80]!a} is no instant of RFC 3339",
-        "Write it as 2026-03-15T10:00:00Z.",
-    )
+    document.child("last_verified").deviate("no_instant", declared=declared[:80])
     return ""
 
 
@@ -229,11 +211,7 @@ def _check_inputs(inputs: Reader) -> None:
     if all(map(_is_plain_input, inputs.members.values())):
         return
     if is_schema(inputs.value):
-        inputs.note(
-            "schema",
-            "a JSON Schema where a map of inputs is specified",
-            "Name each input under inputs, with its type.",
-        )
+        inputs.deviate("schema_for_map")
     elif not inputs.log.is_full:
         _SPECIFICATIONS["inputs"].compare(inputs)
         _check_options(inputs)
@@ -261,9 +239,7 @@ def _check_options(inputs: Reader) -> None:
     for _, declared in inputs.entries(MAX_PARAMETERS):
         options = declared.child("options")
         if declared.members.get("type") == "enum" and options.value in (None, []):
-            options.note(
-                "required", "an enum without its values", "List them as options."
-            )
+            options.deviate("enum_without_values")
 
 
 def _read_sensitivity(action: Reader) -> Sensitivity | None:
@@ -272,11 +248,7 @@ def _read_sensitivity(action: Reader) -> Sensitivity | None:
     level = _SENSITIVITY.get(declared) if isinstance(declared, str) else None
     reversible = action.members.get("reversible")
     if level == "irreversible" and reversible is True:
-        action.child("reversible").note(
-            "contradiction",
-            "sensitivity says irreversible, which is taken",
-            "Declare the same in both members.",
-        )
+        action.child("reversible").deviate("reversible_contradicted")
     return severest(level, "irreversible" if reversible is False else None)
 
 
@@ -284,10 +256,6 @@ def _read_confirmation(action: Reader) -> bool | None:
     """Read the confirmation, which irreversible actions always need (section 9)."""
     declared = action.members.get("requires_human_confirmation")
     if declared is False and action.members.get("sensitivity") == "irreversible":
-        action.child("requires_human_confirmation").note(
-            "contradiction",
-            "an irreversible action is confirmed by the user; true is taken",
-            "Say true, or choose another sensitivity.",
-        )
+        action.child("requires_human_confirmation").deviate("confirmation_contradicted")
         return True
     return declared if isinstance(declared, bool) else None

@@ -40,11 +40,7 @@ class AuthContract:
 
 
 def _contradicts(declared: Reader, named_in: str) -> None:
-    declared.note(
-        "contradiction",
-        f"auth.{named_in} names the action; true is taken",
-        "Declare the same in both members.",
-    )
+    declared.deviate("auth_names_action", named_in=named_in)
 
 
 def action_ids(actions: Reader) -> frozenset[str]:
@@ -65,11 +61,7 @@ def read_auth(document: Reader, ids: Collection[str]) -> AuthContract:
         optional=frozenset(_texts(optional.value)),
     )
     if both := sorted(contract.required & contract.optional):
-        optional.note(
-            "contradiction",
-            f"{both[0][:80]} stands in required_for too; required is taken",
-            "Name an action in one of the two.",
-        )
+        optional.deviate("optional_and_required", name=both[0][:80])
     _check_auth_type(document, auth, contract)
     return contract
 
@@ -79,11 +71,7 @@ def _check_auth_type(document: Reader, auth: Reader, contract: AuthContract) -> 
         return
     needy = min(contract.required, default="") or next(_needy(document), "")
     if needy:
-        auth.child("type").note(
-            "contradiction",
-            f"none, but {needy[:80]} requires authentication",
-            "Give the type of authentication, or require none.",
-        )
+        auth.child("type").deviate("auth_type_contradicted", needy=needy[:80])
 
 
 def _needy(document: Reader) -> Iterator[str]:
@@ -143,11 +131,7 @@ def find_cycle(graph: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 def _note_cycle(declared: Reader, cycle: Sequence[str]) -> None:
     chain = " -> ".join(name[:40] for name in cycle[:4])
     rest = " -> …" if len(cycle) > 4 else ""
-    declared.note(
-        "cycle",
-        f"{chain[:80]}{rest} waits for itself",
-        "Leave out a prerequisite, so that one action can come first.",
-    )
+    declared.deviate("cycle", chain=chain[:80], rest=rest)
 
 
 def _check_ids(named: Reader, ids: Collection[str]) -> None:
@@ -163,11 +147,7 @@ def _check_ids(named: Reader, ids: Collection[str]) -> None:
 
 
 def _note_unknown(declared: Reader, name: str) -> None:
-    declared.note(
-        "unknown_action",
-        f"{name[:80]!a} is the id of no action",
-        "Name an action by its id, or declare it under actions.",
-    )
+    declared.deviate("unknown_action", name=name[:80])
 
 
 def _texts(value: JsonValue) -> tuple[str, ...]:
@@ -190,12 +170,7 @@ def check_types(document: Reader) -> None:
     declared = document.members.get("entities")
     entities = declared if isinstance(declared, dict) else {}
     for pointer, name in islice(_undeclared(document, entities), MAX_DEVIATIONS):
-        document.log.note(
-            pointer,
-            "entity",
-            f"{name[:80]!a} is no declared entity",
-            "Declare it under entities, or use a type of section 8.",
-        )
+        document.log.deviate(pointer, "unknown_entity", name=name[:80])
 
 
 def _undeclared(document: Reader, entities: JsonObject) -> Iterator[tuple[str, str]]:

@@ -59,18 +59,14 @@ def _read_endpoint(
     name: str, protocol: Reader, root: str, *, is_used: bool
 ) -> str | None:
     if not _IDENTIFIER.match(name):
-        protocol.note(
-            "identifier",
-            "a protocol's name is not lowercase and hyphenated",
-            "Write it so, e.g. mcp.",
-        )
+        protocol.deviate("protocol_name")
     if isinstance(protocol.value, str):  # the address alone
         text = protocol.as_text()
         return protocol.resolve(text, names=("endpoint",), base=root)
     endpoint = protocol.child("endpoint")
     is_required = name in _TRANSPORTS or (is_used and name not in _PAYMENTS)
     if is_required and not endpoint.is_present:
-        endpoint.note("required", f"{name[:80]} has no endpoint", "State its address.")
+        endpoint.deviate("protocol_without_endpoint", name=name[:80])
     url = protocol.target("endpoint", "url", base=root)
     return "" if url is None and not protocol.text("endpoint", "url") else url
 
@@ -90,9 +86,7 @@ def read_calls(action: Reader, protocols: Protocols) -> tuple[Call, ...]:
             return ()
         return (_read_routed_call(action, via, url, operation, protocols),)
     if via:
-        action.child("via").note(
-            "via", f"{via[:80]!a} is not declared in protocols", "Declare the protocol."
-        )
+        action.child("via").deviate("unknown_protocol", via=via[:80])
     elif "via" not in action.members:
         _check_plain_call(action)
     return _read_plain_call(action, protocols)
@@ -113,13 +107,9 @@ def _read_routed_call(
 def _check_plain_call(action: Reader) -> None:
     for name in ("endpoint", "method"):
         if name not in action.members:
-            action.child(name).note(
-                "required", f"{name} is missing and via is not set", f"Add {name}."
-            )
+            action.child(name).deviate("action_without_address", name=name)
     if "operation" in action.members:
-        action.child("operation").note(
-            "via", "an operation of no protocol", "Set via, or leave out operation."
-        )
+        action.child("operation").deviate("operation_without_protocol")
 
 
 def _read_plain_call(action: Reader, protocols: Protocols) -> tuple[Call, ...]:

@@ -241,4 +241,4 @@ def _is_submitted(holder: Holder, endpoint: str | None) -> bool:
 def _note_prefix(tag: Tag, marks: tuple[str, str], pointer: Reader) -> None:
     specified, other = marks
     if specified not in tag.attributes:
-        pointer.note("prefix", f"{other} is read as {specified}", f"Write {specified}.")
+        pointer.deviate("mark_prefix", other=other, specified=specified)

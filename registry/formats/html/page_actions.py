@@ -53,16 +53,11 @@ def read_page(body: bytes, content_type: str, log: DeviationLog) -> Document:
     Raises: Refused (page_encoding, page_without_tools).
     """
     if len(body) > MAX_BODY_BYTES:
-        log.note(
-            "page",
-            "limit",
-            f"the page is longer than {MAX_BODY_BYTES} bytes; no more are read",
-            "Shorten the page, or write its forms and scripts further up.",
-        )
+        log.deviate("page", "long_page", limit=MAX_BODY_BYTES)
     html = _decode(body, content_type, log)
     page = HtmlPage(html)
     if page.is_cut:
-        log.note("page", "limit", f"more than {MAX_TAGS} tags; no more are read")
+        log.deviate("page", "too_many_tags", limit=MAX_TAGS)
     links = links_in(html, log)
     base = page_base(page.base, url=log.url, allow_loopback=log.allow_loopback)
     declared = _read_forms(page, base, log)
@@ -156,7 +151,7 @@ def _read_forms(page: HtmlPage, base: str, log: DeviationLog) -> tuple[Action, .
     for form in partial[:_MAX_NOTED]:
         _note_partial(form, log)
     if len(complete) > MAX_ACTIONS:
-        log.note("form", "limit", f"{len(complete)} tools; {MAX_ACTIONS} are read")
+        log.deviate("form", "more_forms", count=len(complete), limit=MAX_ACTIONS)
     return gather(
         (_at(form, log), _read_tool(form, page, base, log))
         for form in complete[:MAX_ACTIONS]
@@ -172,18 +167,11 @@ def _at(form: Holder, log: DeviationLog) -> Reader:
 def _note_partial(form: Holder, log: DeviationLog) -> None:
     attributes = form.tag.attributes
     if "tool-name" in attributes:
-        log.note(
-            "form",
-            "spelling",
-            "no browser supports tool-name",
-            "Write toolname and tooldescription.",
-        )
+        log.deviate("form", "tool_name_spelling")
         return
     has_name = bool(attributes.get("toolname", "").strip())
     missing = "tooldescription" if has_name else "toolname"
-    _at(form, log).note(
-        "required", f"{missing} is missing; the form is not a tool", f"Add {missing}."
-    )
+    _at(form, log).deviate("form_is_no_tool", missing=missing)
 
 
 def _read_tool(form: Holder, page: HtmlPage, base: str, log: DeviationLog) -> Action:
@@ -204,11 +192,7 @@ def _read_tool(form: Holder, page: HtmlPage, base: str, log: DeviationLog) -> Ac
 
 def _check_autosubmit(value: str, pointer: Reader) -> None:
     if value.strip().lower() in _NEGATIONS:
-        pointer.note(
-            "autosubmit",
-            f"toolautosubmit={value[:20]!a} submits: its presence decides",
-            "Remove the attribute if a person is to submit.",
-        )
+        pointer.deviate("auto_submit", value=value[:20])
 
 
 def _read_parameters(
@@ -226,7 +210,7 @@ def _read_parameters(
     }
     groups.pop("", None)
     if len(groups) > MAX_PARAMETERS:
-        pointer.note("limit", f"{len(groups)} parameters; {MAX_PARAMETERS} are read")
+        pointer.deviate("more_controls", count=len(groups), limit=MAX_PARAMETERS)
     return tuple(
         read_parameter(name, controls, page.text_in)
         for name, controls in islice(groups.items(), MAX_PARAMETERS)
@@ -245,21 +229,13 @@ def _is_parameter(name: str, controls: list[Control], pointer: Reader) -> bool:
         _check_descriptions(name, controls, pointer)
         return True
     if any(map(_is_filled, controls)):
-        pointer.note(
-            "duplicate",
-            f"several controls are named {name[:80]}; browsers leave it out",
-            "Give each control a name of its own.",
-        )
+        pointer.deviate("controls_of_a_name", name=name[:80])
     return False
 
 
 def _check_descriptions(name: str, controls: list[Control], pointer: Reader) -> None:
     if any("toolparamdescription" in control.tag.attributes for control in controls):
-        pointer.note(
-            "group",
-            f"one button of {name[:80]} is described; browsers pass over that",
-            "Give the toolparamdescription to a fieldset around all its buttons.",
-        )
+        pointer.deviate("described_button", name=name[:80])
 
 
 def _is_filled(control: Control) -> bool:

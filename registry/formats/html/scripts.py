@@ -55,13 +55,7 @@ def read_scripts(scripts: Iterable[str], log: DeviationLog) -> Registered:
             else:
                 is_partial = True
     if is_partial:
-        log.note(
-            "script",
-            "imperative",
-            "imperative tools present, not statically readable",
-            "Write name, description and inputSchema out where the tool is registered,"
-            " or declare it as a form.",
-        )
+        log.deviate("script", "imperative_tools")
     return Registered(gather(_read_tools(tools[:MAX_ACTIONS], log)), is_partial)
 
 
@@ -133,30 +127,18 @@ def _is_complete(tool: Reader) -> bool:
     """Check the description, which is required; a composed one cannot be read."""
     description = tool.members.get("description", "")
     if description == "":
-        tool.note(
-            "required",
-            "description is missing; browsers refuse the tool",
-            "Add a description.",
-        )
+        tool.deviate("tool_refused")
         return False
     for name in ("description", "inputSchema"):
         if name in tool.members and tool.members[name] is None:
-            tool.child(name).note(
-                "imperative",
-                f"{name} is composed while the page runs",
-                "Write it out as a literal.",
-            )
+            tool.child(name).deviate("composed_text", name=name)
     return True
 
 
 def note_refused_name(name: str, tool: Reader) -> None:
     """Note a name that browsers refuse, of a form as of registerTool()."""
     if not _NAME.match(name):
-        tool.note(
-            "name",
-            "browsers refuse this name",
-            "Use 1 to 128 letters, digits, underscores, hyphens and dots.",
-        )
+        tool.deviate("tool_name_refused")
 
 
 def _read_tool(tool: Reader) -> Action:

@@ -61,13 +61,9 @@ def read_a2a(card: Reader) -> Document:
         AGENT_CARD_1_0.compare(card)
     interfaces = tuple(_read_interfaces(card))
     if not interfaces:
-        card.note(
-            "required",
-            "the agent has no address",
-            "Add supportedInterfaces, or before version 1.0 url.",
-        )
+        card.deviate("agent_without_address")
     if not card.child("skills").value:
-        card.note("empty", "no skill is listed", "List the agent's skills.")
+        card.deviate("no_skill")
     auth = _read_security(card)
     return card.log.conclude(
         format="a2a",

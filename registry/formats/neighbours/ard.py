@@ -45,9 +45,7 @@ def read_ard(catalogue: Reader) -> Document:
     holder = _holder_of(catalogue.members)
     host = catalogue.child("host", "publisher")
     if not catalogue.child(*_VERSIONS).is_present:
-        catalogue.child("specVersion").note(
-            "required", "specVersion is missing", "Add specVersion."
-        )
+        catalogue.child("specVersion").deviate("missing", name="specVersion")
     read = [(entry, _read_entry(entry)) for entry in _objects_in(catalogue, holder)]
     return catalogue.log.conclude(
         format="ard",
@@ -87,13 +85,9 @@ def _read_entry(entry: Reader) -> Action:
     )
     kind = entry.text("type", "mediaType")[:_MAX_KIND_CHARACTERS] or "resource"
     if url is None and entry.child("data").is_present:
-        entry.child("data").note(
-            "inline",
-            "the resource stands in the catalogue; only its name is read",
-            "Give it an address of its own and name that in url.",
-        )
+        entry.child("data").deviate("inline_resource")
     elif url is None:
-        entry.child("url").note("required", "url is missing", "Add url.")
+        entry.child("url").deviate("missing", name="url")
     return Action(
         name=entry.text(*_NAMES),
         description=entry.text("description"),

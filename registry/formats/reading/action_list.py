@@ -14,13 +14,9 @@ def gather(declarations: Iterable[tuple[Reader, Action]]) -> tuple[Action, ...]:
     actions: dict[str, Action] = {}
     for declared, action in declarations:
         if not action.name:
-            declared.note("required", "an action has no name", "Name it.")
+            declared.deviate("action_without_name")
         elif action.name in actions:
-            declared.note(
-                "duplicate",
-                f"{action.name[:80]} is listed twice; the first counts",
-                "Give each action a name of its own.",
-            )
+            declared.deviate("action_listed_twice", name=action.name[:80])
         elif len(actions) < MAX_ACTIONS:
             actions[action.name] = action
     return tuple(actions.values())

@@ -31,10 +31,9 @@ def _language_tag(declared: Reader) -> str:
     if not text or (tag == text and _LANGUAGE.match(tag)):
         return text
     if not _LANGUAGE.match(tag):
-        fix = "Use BCP 47, e.g. de-AT."
-        declared.note_instead("language", "not a language tag", fix)
+        declared.deviate_instead("no_language")
         return ""
-    declared.note_instead("language", "not a BCP 47 tag", f'Write "{tag}".')
+    declared.deviate_instead("language_spelling", tag=tag)
     return tag
 
 
@@ -45,8 +44,7 @@ def read_percent(document: Reader, *names: str) -> float | None:
     if percent is not None and 0 <= percent <= 100:
         return percent
     if declared.is_present:
-        detail = "not a percentage from 0 to 100"
-        declared.note_instead("percent", detail, 'Write it as "12.5%".')
+        declared.deviate_instead("no_percentage")
     return None
 
 
@@ -71,12 +69,10 @@ def _upper_country(declared: Reader, country: str) -> str:
     if not country:
         return ""
     code = country.upper()
-    fix = "Use the two-letter code of ISO 3166-1, e.g. AT."
     if country.isascii() and _COUNTRY.match(code):
-        note = "not in capital letters"
-        declared.child("country").note_instead("country", note, f'Write "{code}".')
+        declared.child("country").deviate_instead("country_spelling", code=code)
         return code
-    declared.child("country").note_instead("country", "not a country code", fix)
+    declared.child("country").deviate_instead("no_country")
     return ""
 
 
@@ -90,9 +86,7 @@ def read_address(document: Reader, *names: str) -> str:
         return document.resolve(text, names=(declared,)) or ""
     url = document.resolve(f"https://{text}", names=(declared,))
     if url:
-        document.child(declared).note(
-            "url", "a host name, not an address", f'Write "{url[:200]}".'
-        )
+        document.child(declared).deviate("host_for_url", url=url[:200])
     return url or ""
 
 

@@ -10,7 +10,5 @@ def read_method(holder: Reader, *names: str) -> str:
     declared = holder.text(*names).upper()
     if not declared or declared in HTTP_METHODS:
         return declared
-    holder.child(*names).note(
-        "value", f"{declared[:80]!a} is not an HTTP method", "Use GET, POST, PUT, …"
-    )
+    holder.child(*names).deviate("no_method", declared=declared[:80])
     return ""

@@ -312,10 +312,9 @@ def _distinct(
     distinct: dict[str, Parameter] = {}
     for parameter in islice(parameters, MAX_PARAMETERS):
         if not parameter.name:
-            declared.note("required", "a parameter has no name", "Name it.")
+            declared.deviate("parameter_without_name")
         elif parameter.name in distinct:
-            detail = "a parameter is listed twice"
-            declared.note("duplicate", detail, "Keep one of them.")
+            declared.deviate("parameter_listed_twice")
         else:
             distinct[parameter.name] = parameter
     return tuple(distinct.values())

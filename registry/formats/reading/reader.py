@@ -7,6 +7,9 @@ that no reader sees: they could make one site look like another, or speak to a m
 
 import re
 from dataclasses import dataclass, field
+from importlib.resources import files
+
+import msgspec
 
 from registry.formats.document import (
     MAX_ACTIONS,
@@ -39,6 +42,18 @@ _KINDS: dict[type, str] = {
     dict: "an object",
     type(None): "null",
 }
+
+
+class _Wording(msgspec.Struct, forbid_unknown_fields=True):
+    rule: str
+    detail: str
+    fix: str = ""
+
+
+_WORDINGS = msgspec.toml.decode(
+    files(__package__).joinpath("deviations.toml").read_bytes(),
+    type=dict[str, _Wording],
+)
 
 
 def clean_text(text: str) -> str:
@@ -77,14 +92,20 @@ class DeviationLog:
             deviation = Deviation(pointer=pointer, rule=rule, detail=detail, fix=fix)
             self._noted.setdefault((pointer, rule), deviation)
 
-    def note_instead(self, pointer: str, rule: str, detail: str, fix: str = "") -> None:
+    def deviate(self, pointer: str, kind: str, /, **facts: object) -> None:
+        """Record a deviation in the words of deviations.toml, into which the facts go."""
+        words = _WORDINGS[kind]
+        detail, fix = words.detail.format(**facts), words.fix.format(**facts)
+        self.note(pointer, words.rule, detail, fix)
+
+    def deviate_instead(self, pointer: str, kind: str, /, **facts: object) -> None:
         """Record a deviation in place of those that are noted at the pointer.
 
         So a fault is reported once, by the reader that knows most of it, with one repair.
         """
         for key in [key for key in self._noted if key[0] == pointer]:
             del self._noted[key]
-        self.note(pointer, rule, detail, fix)
+        self.deviate(pointer, kind, **facts)
 
     @property
     def is_full(self) -> bool:
@@ -102,12 +123,9 @@ class DeviationLog:
 
     def note_dropped_target(self, pointer: str, text: str, base: str = "") -> None:
         if is_private_target(text, base=base or self.url):
-            detail = f"{text[:80]!a} is a local or private address; it is left out"
-            fix = "Give an address that the public can reach."
+            self.deviate(pointer, "private_target", text=text[:80])
         else:
-            detail = f"{text[:80]!a} is not an https address; it is left out"
-            fix = "Give an https URL or a path on the site."
-        self.note(pointer, "target", detail, fix)
+            self.deviate(pointer, "no_https_target", text=text[:80])
 
     def off_origin(self, url: str) -> bool:
         return is_off_origin(url, site_url=self.site_url or self.url)
@@ -172,12 +190,12 @@ class Reader:
     def is_present(self) -> bool:
         return self.value is not None
 
-    def note(self, rule: str, detail: str, fix: str = "") -> None:
+    def deviate(self, kind: str, /, **facts: object) -> None:
         if not self.log.is_full:
-            self.log.note(self.pointer, rule, detail, fix)
+            self.log.deviate(self.pointer, kind, **facts)
 
-    def note_instead(self, rule: str, detail: str, fix: str = "") -> None:
-        self.log.note_instead(self.pointer, rule, detail, fix)
+    def deviate_instead(self, kind: str, /, **facts: object) -> None:
+        self.log.deviate_instead(self.pointer, kind, **facts)
 
     def child(self, *names: str) -> "Reader":
         """Return the first of the named members that is not null, else an absent one."""
@@ -210,11 +228,7 @@ class Reader:
             return ""
         text = clean_text(self.value)
         if len(text) > MAX_TEXT_CHARACTERS:
-            self.note(
-                "limit",
-                f"{len(text)} characters; the first {MAX_TEXT_CHARACTERS} are read",
-                "Shorten the text.",
-            )
+            self.deviate("long_text", count=len(text), limit=MAX_TEXT_CHARACTERS)
         return text[:MAX_TEXT_CHARACTERS]
 
     def boolean(self, *names: str) -> bool | None:
@@ -302,8 +316,7 @@ class Reader:
         if is_private_target(text, base=""):
             self.resolve(text, names=(name,))
         elif "://" not in text or self.log.resolve(text) is None:
-            fix = "Give an absolute https URL."
-            self.child(name).note("url", "not an https URL", fix)
+            self.child(name).deviate("no_https_url")
 
     def resolve(
         self, text: str, *, names: tuple[str, ...], base: str = ""
@@ -334,12 +347,8 @@ class Reader:
     def expect(self, kind: str) -> None:
         """Record that a present value is of another kind."""
         if self.value is not None:
-            self.note(
-                "type",
-                f"{kind_of(self.value)} where {kind} is expected",
-                f"Make it {kind}.",
-            )
+            self.deviate("unexpected_type", present=kind_of(self.value), kind=kind)
 
     def _note_excess(self, count: int, limit: int) -> None:
         if count > limit:
-            self.note("limit", f"{count} entries; {limit} are read", "List fewer.")
+            self.deviate("more_entries", count=count, limit=limit)

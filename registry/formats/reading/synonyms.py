@@ -12,6 +12,5 @@ def note_synonym(holder: Reader, *names: str) -> None:
     for name in names:
         if members.get(name) is not None:
             if name != names[0]:
-                detail = f"{name} is read as {names[0]}"
-                holder.child(name).note("spelling", detail, f"Name it {names[0]}.")
+                holder.child(name).deviate("synonym", name=name, own=names[0])
             return

@@ -78,8 +78,7 @@ def declared_tools(
     """
     for count, tool in enumerate(_all_tools(declared, names)):
         if count == MAX_ACTIONS:
-            detail = f"more than {MAX_ACTIONS} tools; the others are not read"
-            declared.note("limit", detail, "List fewer.")
+            declared.deviate("too_many_tools", limit=MAX_ACTIONS)
             return
         yield tool
 
@@ -88,11 +87,7 @@ def _all_tools(
     declared: Reader, names: tuple[str, ...]
 ) -> Iterator[tuple[str, Reader]]:
     if isinstance(declared.value, dict):
-        declared.note(
-            "type",
-            "an object where an array is expected",
-            "List the tools, each with its name.",
-        )
+        declared.deviate("object_for_list")
         yield from _mapped_tools(declared, names)
         return
     for item in declared.elements():
@@ -101,11 +96,7 @@ def _all_tools(
             tool = tool if isinstance(tool.value, dict) else item
             yield _name_of(tool, names), tool
         elif isinstance(item.value, str):
-            declared.note(
-                "shape",
-                "names alone, without description and parameters",
-                "List objects with name, description and inputSchema.",
-            )
+            declared.deviate("tool_names_alone")
             yield item.as_text(), item
         else:
             item.expect("an object")
@@ -147,11 +138,7 @@ def _name_of(tool: Reader, names: tuple[str, ...]) -> str:
 
 def note_if_empty(document: Reader, actions: tuple[Action, ...]) -> None:
     if not actions:
-        document.note(
-            "empty",
-            "no tool is listed",
-            "List the tools, each with name, description and inputSchema.",
-        )
+        document.deviate("no_tool")
 
 
 def read_tool(
@@ -190,9 +177,7 @@ def _describe(name: str, tool: Reader) -> str:
         description = tool.child("parsed_description").text("main")
     if description:
         return description
-    tool.child("description").note(
-        "required", "the tool has no description", "Add a description."
-    )
+    tool.child("description").deviate("tool_undescribed")
     title = tool.text("title", "displayName", "name")
     return title if title != name else ""
 

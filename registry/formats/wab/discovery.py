@@ -207,37 +207,21 @@ def _note_departures(body: Reader) -> None:
     _check_addresses(body)
 
 
-_SYNONYMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    (
-        "wab_version",
-        ("wab", "version"),
-        'Rename {synonym} to wab_version, and write "1.0".',
-    ),
-    ("provider", ("site",), "Rename site to provider; give it name, category and url."),
-    (
-        "provider",
-        ("name", "site_url"),
-        "Put name, category and url into an object called provider.",
-    ),
-    (
-        "capabilities",
-        ("actions", "commands"),
-        "Move {synonym} to capabilities.commands, as a list of objects.",
-    ),
-    (
-        "transport",
-        ("endpoint", "endpoints", "agent_access"),
-        'State how you are called, e.g. {{"http": {{"enabled": true, "base_url": "/api/wab"}}}}.',
-    ),
+_SYNONYMS = (
+    ("wab_version", ("wab", "version"), "instead_of_version"),
+    ("provider", ("site",), "instead_of_provider"),
+    ("provider", ("name", "site_url"), "parts_of_provider"),
+    ("capabilities", ("actions", "commands"), "instead_of_commands"),
+    ("transport", ("endpoint", "endpoints", "agent_access"), "instead_of_transport"),
 )
+"""Members with what stands in their place, and the deviation that it is."""
 
 
 def _note_synonyms(body: Reader) -> None:
-    for name, others, fix in _SYNONYMS:
+    for name, others, deviation in _SYNONYMS:
         synonym = next((other for other in others if other in body.members), None)
         if synonym is not None and name not in body.members:
-            detail = f"{name} is missing; there is {synonym} instead"
-            body.child(name).note("required", detail, fix.format(synonym=synonym))
+            body.child(name).deviate(deviation, name=name, synonym=synonym)
 
 
 def _check_transport(body: Reader) -> None:
@@ -248,11 +232,7 @@ def _check_transport(body: Reader) -> None:
         for member in transport.value.values()
         if isinstance(member, dict)
     ):
-        transport.note(
-            "transport",
-            "no transport is enabled",
-            'Enable one, e.g. {"http": {"enabled": true, "base_url": "/api/wab"}}.',
-        )
+        transport.deviate("no_transport")
 
 
 def _check_addresses(body: Reader) -> None:
