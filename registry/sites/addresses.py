@@ -7,47 +7,22 @@ follow the IANA special-purpose registries.
 import re
 import unicodedata
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from importlib.resources import files
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 from urllib.parse import unquote
+
+import msgspec
 
 Address = IPv4Address | IPv6Address
 
-_DENIED_V4 = tuple(
-    IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",  # this network
-        "10.0.0.0/8",
-        "100.64.0.0/10",  # carrier-grade NAT, and some clouds' metadata
-        "127.0.0.0/8",
-        "168.63.129.16/32",  # Azure's host agent, on a public address
-        "169.254.0.0/16",  # link-local, and most clouds' metadata
-        "172.16.0.0/12",
-        "192.0.0.0/24",  # protocol assignments
-        "192.0.2.0/24",
-        "192.31.196.0/24",  # AS112
-        "192.52.193.0/24",  # AMT
-        "192.88.99.0/24",  # 6to4 relays
-        "192.168.0.0/16",
-        "192.175.48.0/24",  # AS112
-        "198.18.0.0/15",  # benchmarking
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, and broadcast
+_DENIED = [
+    ip_network(network)
+    for network in msgspec.toml.decode(
+        files(__package__).joinpath("special_networks.toml").read_bytes(),
+        type=dict[str, str],
     )
-)
+]
 _UNICAST_V6 = IPv6Network("2000::/3")
-_DENIED_V6 = tuple(
-    IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking
-        "2001:db8::/32",
-        "2002::/16",  # 6to4 wraps any IPv4 address
-        "2620:4f:8000::/48",  # AS112
-        "3fff::/20",
-    )
-)
-
 # RFC 6761, 6762, 8375, and the names that home and office networks use (ICANN SAC 062).
 _LOCAL_TLDS = frozenset(
     {"localhost", "local", "internal", "localdomain", "lan", "home", "intranet"}
@@ -69,13 +44,10 @@ def has_scope(address: Address) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    if isinstance(address, IPv4Address):
-        return not any(address in network for network in _DENIED_V4)
-    return (
-        address.scope_id is None
-        and address in _UNICAST_V6
-        and not any(address in network for network in _DENIED_V6)
+    is_unicast = isinstance(address, IPv4Address) or (
+        address.scope_id is None and address in _UNICAST_V6
     )
+    return is_unicast and not any(address in network for network in _DENIED)
 
 
 @lru_cache(maxsize=1024)

@@ -6,43 +6,19 @@ Cyrillic, Greek and Armenian are folded. It misses rarer characters, other scrip
 leetspeak (5 for s), inserted hyphens and what looks alike only in capitals (I for l);
 and it takes öl.example and ol.example for one.
 """
-# ruff: noqa: RUF001  the table of confusables is made of ambiguous characters
 
 import unicodedata
 from collections.abc import Iterable
+from importlib.resources import files
 
 import idna
+import msgspec
 
-# What looks alike in lower case in common fonts. Expanding m and w, not contracting
-# rn and vv, gives one skeleton to every spelling.
 _CONFUSABLES = str.maketrans(
-    {
-        "0": "o",
-        "1": "l",
-        "m": "rn",
-        "w": "vv",
-        # Latin
-        "ı": "i",
-        "ɑ": "a",
-        "ɡ": "g",
-        "ł": "l",
-        "ø": "o",
-        "đ": "d",
-        "ħ": "h",
-        "þ": "p",
-        "æ": "ae",
-        "œ": "oe",
-        # Cyrillic; the last line are those that look like small capitals
-        **dict(zip("аеіјһԁԛорсухѕӏѵ", "aeijhdqopcyxslv", strict=True)),
-        **dict(zip("вктнз", "bkth3", strict=True)),
-        "м": "rn",
-        "ԝ": "vv",
-        # Greek
-        **dict(zip("αικνορτυχγησ", "aikvoptuxyno", strict=True)),
-        "ω": "vv",
-        # Armenian
-        **dict(zip("օսհոզց", "ouhnqg", strict=True)),
-    }
+    msgspec.toml.decode(
+        files(__package__).joinpath("confusables.toml").read_bytes(),
+        type=dict[str, str],
+    )
 )
 
 
