@@ -19,33 +19,18 @@ from registry.strict_json import JsonObject, JsonValue
 
 MAX_WORD_CHARACTERS = 200
 _MAX_PARTS = 20
-_TYPES = {
-    "string": "string",
-    "text": "string",
-    "textarea": "string",
-    "select": "string",
-    "enum": "string",
-    "url": "string",
-    "uri": "string",
-    "email": "string",
-    "date": "string",
-    "datetime": "string",
-    "iso8601": "string",
-    "number": "number",
-    "float": "number",
-    "double": "number",
-    "decimal": "number",
-    "integer": "integer",
-    "int": "integer",
-    "boolean": "boolean",
-    "bool": "boolean",
-    "checkbox": "boolean",
-    "array": "array",
-    "list": "array",
-    "object": "object",
-    "map": "object",
-    "dict": "object",
+_WORDS_OF_TYPE = {
+    "string": (
+        *("string", "text", "textarea", "select", "enum"),
+        *("url", "uri", "email", "date", "datetime", "iso8601"),
+    ),
+    "number": ("number", "float", "double", "decimal"),
+    "integer": ("integer", "int"),
+    "boolean": ("boolean", "bool", "checkbox"),
+    "array": ("array", "list"),
+    "object": ("object", "map", "dict"),
 }
+_TYPES = {word: name for name, words in _WORDS_OF_TYPE.items() for word in words}
 _LEADING_WORD = re.compile(r"\s*+([A-Za-z0-9]{1,20}+)(?![A-Za-z0-9])")
 # Members by which an object is a JSON Schema even if it names neither type nor
 # properties. A map of parameters has objects or texts under any name.
