@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 import msgspec
 
@@ -34,12 +35,22 @@ MAX_BYTES_OF = {
 }
 """Bounds of a list and of a column's texts, above what the registry lets in."""
 
-_TYPES: Mapping[object, str] = {int: "BIGINT", str: "VARCHAR", bool: "BOOLEAN"}
+_TYPES: Mapping[object, str] = {
+    int: "BIGINT",
+    str: "VARCHAR",
+    bool: "BOOLEAN",
+    float: "DOUBLE",
+    datetime: "TIMESTAMP",
+    date: "DATE",
+}
+_BATCH = 4_096
+
+Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 def column_types(row: type[msgspec.Struct], **stated: str) -> dict[str, str]:
     """Return a column for each field of a row. stated: types that are not the usual ones."""
-    kinds = {field.name: field.type for field in msgspec.structs.fields(row)}
+    kinds = {field.encode_name: field.type for field in msgspec.structs.fields(row)}
     usual = {name: (*get_args(kind), kind)[0] for name, kind in kinds.items()}
     return {name: stated.get(name) or _TYPES[kind] for name, kind in usual.items()}
 
@@ -88,6 +99,29 @@ def copy_to_parquet(
     """Run a query. given: values of its parameters."""
     how = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP}"
     duck.execute(f"COPY ({query}) TO {_quote(str(to))} ({how})", given)
+
+
+def read_rows(
+    cursor: "Duck", source: str, row: type[Row], at_once: int = _BATCH
+) -> Iterator[Row]:
+    """Yield the rows of a table, some of which are held at once.
+
+    Raises: Refused, where a row is not whole.
+    """
+    names = [field.encode_name for field in msgspec.structs.fields(row)]
+    cursor.execute(f"SELECT {', '.join(names)} FROM {source}")  # noqa: S608 — of our own names
+    while batch := cursor.fetchmany(at_once):
+        for values in batch:
+            yield _convert(dict(zip(names, values, strict=True)), row)
+
+
+def _convert(values: dict[str, object], row: type[Row]) -> Row:
+    try:
+        return msgspec.convert(values, row)
+    except msgspec.ValidationError as error:
+        name, value = next(iter(values.items()))
+        problem = f"the row of {name} {value} is not whole: {error}"
+        raise Refused(ARCHIVE_DAMAGED, problem) from error
 
 
 def view_parquet(duck: "Duck", name: str, source: str) -> None:

@@ -1,22 +1,22 @@
-"""The labels of an archive: what each author had told last of each site by its end.
+"""The labels of an archive: what each author had stated last of each site by its end.
 
-From them follows which label counts and where tellers contradict each other
+From them follows which label counts and where authors contradict each other
 (`fairness.labels`); an auditor's is held against his statement in the log. Sources of
 auditors stand as they were signed, by their digests: the texts may have to go.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import groupby
-from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from registry.errors import Refused
 from registry.records.labelling import digest_source
-from registry.reports.archive.instants import format_naive, instant_of
+from registry.reports.archive.duck import column_types, read_rows
 from registry.reports.archive.refusals import ARCHIVE_DAMAGED
 from registry.reports.labels import AUDITOR, LabelStatement
 from registry.sites.label import Independence, Label, Size
@@ -24,31 +24,19 @@ from registry.sites.label import Independence, Label, Size
 if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
-TYPES: Mapping[str, str] = {
-    "site_id": "BIGINT",
-    "told_by": "VARCHAR",
-    "told_at": "TIMESTAMP",
-    "valid_from": "TIMESTAMP",
-    "observed_on": "DATE",
-    "size": "VARCHAR",
-    "independence": "VARCHAR",
-    "chain": "VARCHAR",
-    "commission_percent": "DOUBLE",
-    "source": "VARCHAR",
-}
-_SELECT = """
-    SELECT site_id, told_by, epoch_us(told_at), epoch_us(valid_from), observed_on, size,
-        independence, chain, commission_percent, source
-    FROM labels
-"""
-_BATCH = 4_096
 
+class LabelRow(
+    msgspec.Struct,
+    kw_only=True,
+    gc=False,
+    rename={"stated_by": "told_by", "stated_at": "told_at"},
+):
+    """A `LabelStatement` as archived. Instants: UTC, without a zone."""
 
-class _Row(msgspec.Struct, array_like=True, gc=False):
     site_id: int
     stated_by: str
-    stated_us: int
-    valid_us: int
+    stated_at: datetime
+    valid_from: datetime
     observed_on: date | None
     size: Size | None
     independence: Independence | None
@@ -57,24 +45,25 @@ class _Row(msgspec.Struct, array_like=True, gc=False):
     source: str
 
 
-def label_lines(
-    labels: Mapping[int, Sequence[LabelStatement]],
-) -> Iterator[dict[str, object]]:
-    """Yield lines in the order in which they are read: by site, then by author."""
+TYPES = column_types(
+    LabelRow, size="VARCHAR", independence="VARCHAR", commission_percent="DOUBLE"
+)
+
+
+def label_rows(labels: Mapping[int, Sequence[LabelStatement]]) -> Iterator[LabelRow]:
+    """Yield rows in the order in which they are read: by site, then by author."""
     for site_id in sorted(labels):
         for statement in sorted(labels[site_id], key=attrgetter("stated_by")):
-            is_signed = statement.kind == AUDITOR
-            yield {
-                "site_id": site_id,
-                "told_by": statement.stated_by,
-                "told_at": format_naive(statement.stated_at),
-                "valid_from": format_naive(statement.valid_from),
-                "observed_on": statement.observed_on,
+            source = statement.source
+            yield LabelRow(
+                site_id=site_id,
+                stated_by=statement.stated_by,
+                stated_at=statement.stated_at.astimezone(UTC).replace(tzinfo=None),
+                valid_from=statement.valid_from.astimezone(UTC).replace(tzinfo=None),
+                observed_on=statement.observed_on,
+                source=digest_source(source) if statement.kind == AUDITOR else source,
                 **asdict(statement.label),
-                "source": (
-                    digest_source(statement.source) if is_signed else statement.source
-                ),
-            }
+            )
 
 
 def read_labels(duck: "Duck") -> Iterator[tuple[int, list[LabelStatement]]]:
@@ -82,35 +71,30 @@ def read_labels(duck: "Duck") -> Iterator[tuple[int, list[LabelStatement]]]:
 
     Until it is exhausted nothing else is to be asked of this connection. Raises: Refused.
     """
-    for site_id, rows in groupby(_read_rows(duck), itemgetter(0)):
-        yield site_id, [label for _, label in rows]
+    for site_id, rows in groupby(_ordered_rows(duck), attrgetter("site_id")):
+        yield site_id, [_statement(row) for row in rows]
 
 
-def _read_rows(duck: "Duck") -> Iterator[tuple[int, LabelStatement]]:
+def _ordered_rows(duck: "Duck") -> Iterator[LabelRow]:
     before: tuple[int, str] = (-1, "")
-    cursor = duck.execute(_SELECT)
-    while batch := cursor.fetchmany(_BATCH):
-        for values in batch:
-            site_id, label = _read(values)
-            if not before < (site_id, label.stated_by):
-                at = f"the label of site {site_id} by {label.stated_by}"
-                raise Refused(ARCHIVE_DAMAGED, f"{at} is there twice, or out of order")
-            before = site_id, label.stated_by
-            yield site_id, label
+    for row in read_rows(duck, "labels", LabelRow):
+        if not before < (row.site_id, row.stated_by):
+            at = f"the label of site {row.site_id} by {row.stated_by}"
+            raise Refused(ARCHIVE_DAMAGED, f"{at} is there twice, or out of order")
+        before = row.site_id, row.stated_by
+        yield row
 
 
-def _read(values: Sequence[Any]) -> tuple[int, LabelStatement]:
+def _statement(row: LabelRow) -> LabelStatement:
     try:
-        row = msgspec.convert(values, _Row)
         label = msgspec.convert(row, Label, from_attributes=True)
     except (msgspec.ValidationError, ValueError) as error:
         raise Refused(ARCHIVE_DAMAGED, f"a label that is none: {error}") from error
-    statement = LabelStatement(
+    return LabelStatement(
         label=label,
         stated_by=row.stated_by,
-        stated_at=instant_of(row.stated_us),
-        valid_from=instant_of(row.valid_us),
+        stated_at=row.stated_at.replace(tzinfo=UTC),
+        valid_from=row.valid_from.replace(tzinfo=UTC),
         source=row.source,
         observed_on=row.observed_on,
     )
-    return row.site_id, statement

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from registry.errors import Refused
 from registry.identity.keys.public_keys import PublicKey
 from registry.identity.statements.detached_jws import (
@@ -27,7 +25,12 @@ from registry.reports.archive.archive_manifest import (
     parse_manifest,
 )
 from registry.reports.archive.archive_rows import LATER, TYPES, ArchivedRanking
-from registry.reports.archive.duck import open_duck, parquet_source, view_parquet
+from registry.reports.archive.duck import (
+    open_duck,
+    parquet_source,
+    read_rows,
+    view_parquet,
+)
 from registry.reports.archive.parquet_layout import verify_layout
 from registry.reports.archive.refusals import ARCHIVE_DAMAGED
 from registry.reports.archive.writing import digest_file
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
 BATCH = 64
 """Rows that are objects at once, of at most some 200 KB each."""
 
-_ROWS = ", ".join(TYPES)
 _TYPES_OF = {
     SITES: site_rows.TYPES,
     LABELS: label_rows.TYPES,
@@ -111,18 +113,6 @@ def iterate_rankings(duck: "Duck", archive: Archive) -> Iterator[ArchivedRanking
 
     Raises: Refused, where a row is not whole.
     """
-    names = list(TYPES)
     for name in archive.manifest.names:
         source = parquet_source([archive.folder / name], TYPES, LATER)
-        cursor = duck.cursor().execute(f"SELECT {_ROWS} FROM {source}")  # noqa: S608 — of our own names
-        while batch := cursor.fetchmany(BATCH):
-            for row in batch:
-                yield _ranking(dict(zip(names, row, strict=True)))
-
-
-def _ranking(values: dict[str, object]) -> ArchivedRanking:
-    try:
-        return msgspec.convert(values, ArchivedRanking)
-    except msgspec.ValidationError as error:
-        problem = f"ranking {values['id']} is not whole: {error}"
-        raise Refused(ARCHIVE_DAMAGED, problem) from error
+        yield from read_rows(duck.cursor(), source, ArchivedRanking, BATCH)

@@ -1,61 +1,56 @@
 """The sites of an archive with the labels that counted at the window's end."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from registry.errors import Refused
-from registry.reports.archive.instants import format_naive, instant_of
-from registry.reports.archive.refusals import ARCHIVE_DAMAGED
-from registry.reports.window.columns import INDEPENDENCES, SIZES
+import msgspec
+
+from registry.reports.archive.duck import column_types, read_rows
 from registry.reports.window.observation import Independence, SiteDisclosure, Size
 from registry.sites.identifier import format_site_id, parse_site_id
 
 if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
-TYPES: Mapping[str, str] = {
-    "site_id": "BIGINT",
-    "size": "VARCHAR",
-    "independence": "VARCHAR",
-    "commission_percent": "DOUBLE",
-    "domain": "VARCHAR",
-    "category": "VARCHAR",
-    "registered_at": "TIMESTAMP",
-}
-_SELECT = """
-    SELECT site_id, size, independence, commission_percent, domain, category,
-        epoch_us(registered_at) FROM sites
-"""
+
+class SiteRow(msgspec.Struct, kw_only=True):
+    """A `SiteDisclosure` as archived. Instants: UTC; the type with a zone needs pytz."""
+
+    site_id: int
+    size: Size
+    independence: Independence
+    commission_percent: float | None
+    domain: str | None
+    category: str | None
+    registered_at: datetime | None
 
 
-def site_lines(disclosures: Iterable[SiteDisclosure]) -> Iterable[dict[str, object]]:
+TYPES = column_types(SiteRow, size="VARCHAR", independence="VARCHAR")
+
+
+def site_rows(disclosures: Iterable[SiteDisclosure]) -> Iterator[SiteRow]:
     for site in disclosures:
         at = site.registered_at
-        yield {
-            **{name: getattr(site, name) for name in TYPES},
+        stored = {
             "site_id": parse_site_id(site.site_id),
-            "registered_at": None if at is None else format_naive(at),
+            "registered_at": at and at.astimezone(UTC).replace(tzinfo=None),
         }
+        yield SiteRow(**{**asdict(site), **stored})
 
 
 def read_sites(duck: "Duck") -> list[SiteDisclosure]:
     """Return sites in the order of the file, that of their numbers. Raises: Refused."""
-    sites = []
-    for row in duck.execute(_SELECT).fetchall():
-        site_id, size, independence, commission, domain, category, registered_us = row
-        if size not in SIZES or independence not in INDEPENDENCES or site_id is None:
-            raise Refused(ARCHIVE_DAMAGED, f"site {site_id} has labels of another kind")
-        sites.append(
-            SiteDisclosure(
-                site_id=format_site_id(site_id),
-                size=cast("Size", size),
-                independence=cast("Independence", independence),
-                commission_percent=commission,
-                domain=domain or "",
-                category=category or "",
-                registered_at=None
-                if registered_us is None
-                else instant_of(registered_us),
-            )
+    return [
+        SiteDisclosure(
+            site_id=format_site_id(row.site_id),
+            size=row.size,
+            independence=row.independence,
+            commission_percent=row.commission_percent,
+            domain=row.domain or "",
+            category=row.category or "",
+            registered_at=row.registered_at and row.registered_at.replace(tzinfo=UTC),
         )
-    return sites
+        for row in read_rows(duck, "sites", SiteRow)
+    ]

@@ -118,8 +118,8 @@ class ArchiveWriter:
             for site_id in sorted(self._unknown)
         ]
         sites = [*self._sites, *unknown]
-        self._write(SITES, site_rows.TYPES, site_rows.site_lines(sites))
-        self._write(LABELS, label_rows.TYPES, label_rows.label_lines(about.labels))
+        self._write(SITES, site_rows.TYPES, site_rows.site_rows(sites))
+        self._write(LABELS, label_rows.TYPES, label_rows.label_rows(about.labels))
         manifest = Manifest(
             start=format_minute(about.window.start_at),
             end=format_minute(about.window.end_at),
@@ -143,7 +143,7 @@ class ArchiveWriter:
         self._unknown.update(distinct[~known].tolist())
 
     def _write(
-        self, name: str, types: Mapping[str, str], lines: Iterable[Mapping[str, object]]
+        self, name: str, types: Mapping[str, str], lines: Iterable[msgspec.Struct]
     ) -> None:
         count, left = 0, iter(lines)
         with self._lines.open("wb") as file:
