@@ -13,14 +13,13 @@ import msgspec
 from rich.progress import Progress
 
 from registry.auditor.command import named_registry_option, run_audit
-from registry.auditor.profiles.check_ranking import BY_DIGEST
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.reproduce import Held, OutcomeTally, read_held
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow
 from registry.errors import RegistryError
-from registry.ranking.policy import Policy
+from registry.ranking.policy import POLICY_BY_DIGEST, Policy
 from registry.records.canonical import digest_of
 from registry.records.disclosure import verify_disclosure
 from registry.records.recomputation import Recomputation
@@ -180,7 +179,7 @@ class Rerun:
 
     def _run(self, material: TrialMaterial, questions: dict[str, Question]) -> None:
         """Run the trials with this release's code, and compare."""
-        policy = BY_DIGEST.get(material.policy)
+        policy = POLICY_BY_DIGEST.get(material.policy)
         if policy is None:
             self.outcome.lack("the policy is of another release")
             return

@@ -17,7 +17,7 @@ from registry.auditor.source import LogSource, LogUnreadable
 from registry.errors import RegistryError
 from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.encoder import load_encoder
-from registry.ranking.policy import POLICIES, Policy
+from registry.ranking.policy import POLICY_BY_DIGEST
 from registry.records.canonical import JsonValue
 from registry.records.recomputation import Recomputation
 from registry.records.record_fields import Members
@@ -26,7 +26,6 @@ from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id
 from registry.usecases.sites.list_site import Lister
 
-BY_DIGEST: Mapping[str, Policy] = {own.digest: own for own in POLICIES.values()}
 CHECKED = ("words", "factors", "publishers", "eligible sites", "sample")
 
 
@@ -116,7 +115,7 @@ class ProfileChecks:
 
     def maker(self, digest: str) -> ProfileMaker | None:
         """Return the maker under a policy; None if it is of another release."""
-        policy = BY_DIGEST.get(digest)
+        policy = POLICY_BY_DIGEST.get(digest)
         if digest not in self._makers and policy is not None:
             self.use(Lister(self.gazetteer, load_encoder(policy), policy))
         return self._makers.get(digest)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from registry.errors import Refused
-from registry.ranking.policy import POLICIES, Policy
+from registry.ranking.policy import POLICY_BY_DIGEST, Policy
 from registry.reports.archive.refusals import REPORT_NOT_REPRODUCIBLE
 from registry.reports.model import VERSION
 from registry.reports.report_terms import Algorithm, Terms, Window
@@ -58,11 +58,10 @@ class CitedReport:
     @property
     def policy(self) -> Policy:
         """Return its policy. Raises: Refused, if this software has none of that digest."""
-        for policy in POLICIES.values():
-            if policy.digest == self.algorithm.policy_digest:
-                return policy
-        detail = f"it is of the policy {self.algorithm.policy_digest}"
-        raise Refused(REPORT_NOT_REPRODUCIBLE, detail)
+        digest = self.algorithm.policy_digest
+        if digest not in POLICY_BY_DIGEST:
+            raise Refused(REPORT_NOT_REPRODUCIBLE, f"it is of the policy {digest}")
+        return POLICY_BY_DIGEST[digest]
 
 
 def parse_report(body: bytes) -> CitedReport:

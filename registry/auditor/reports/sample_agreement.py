@@ -14,11 +14,10 @@ import msgspec
 import numpy as np
 
 from registry.auditor.profiles.answer_check import SURE
-from registry.auditor.profiles.check_ranking import BY_DIGEST
 from registry.errors import RegistryError
 from registry.index.query.eligible_estimate import PANEL_ROWS
 from registry.index.query.sample import KEYS, draw_keys, left_out
-from registry.ranking.policy import Policy
+from registry.ranking.policy import POLICY_BY_DIGEST, Policy
 from registry.records.recomputation import disclosed_seed
 from registry.records.rules.conduct_state import CommittedDay
 from registry.reports.archive.agreement import Agreement
@@ -75,7 +74,7 @@ class SampleAgreement(Agreement):
     def _hold(self, row: ArchivedRanking, day: CommittedDay) -> None:
         if not row.sample_logged:
             self._lacking["no record commits to them"] += 1
-        policy, secret = BY_DIGEST.get(row.policy), bytes.fromhex(day.secret)
+        policy, secret = POLICY_BY_DIGEST.get(row.policy), bytes.fromhex(day.secret)
         if policy is None:
             self._lacking["their policy is of another release"] += 1
         elif not secret:

@@ -49,7 +49,7 @@ from registry.interfaces.web.page_wording import (
     explain_lead,
 )
 from registry.interfaces.web.rendering import computation, page
-from registry.ranking.policy import Policy
+from registry.ranking.policy import REASONS, Policy
 from registry.ranking.rank_score import SHOWN
 from registry.sites.entry import SiteEntry
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
@@ -148,7 +148,7 @@ async def show_policy(services: Injected) -> Response[str]:
     ]
     constants = [
         {"name": name, "value": getattr(policy, name), "reason": reason}
-        for name, reason in policy.reasons.items()
+        for name, reason in REASONS.items()
     ]
     return page(
         "policy.html",

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from registry.ranking.policy import POLICIES
+from registry.ranking.policy import POLICY_BY_DIGEST
 from registry.records.disclosure import digest_disclosure
 from registry.reports.archive.archive_rows import ArchivedRanking, LoggedRanking, derive
 
 COUNTED_SITES = 16_384
 """Sites up to which a registry looks at each for eligibility, and a sample of fewer than
 the policy's size is all of them; of more, it looks at about as many."""
-
-_SAMPLE_SIZES = {policy.digest: policy.eligible_sample for policy in POLICIES.values()}
 
 
 def differences_of(
@@ -70,9 +68,10 @@ def _of_sample(row: ArchivedRanking, sites: int) -> Iterator[str]:
     if len(distinct) < len(row.sampled) or len(distinct) > row.eligible:
         yield "the sampled sites are no sample of the eligible ones"
         return
-    size = _SAMPLE_SIZES.get(row.policy)
-    if size is None:
+    policy = POLICY_BY_DIGEST.get(row.policy)
+    if policy is None:
         return
+    size = policy.eligible_sample
     fewest = fewest_sampled(row.eligible, size, sites)
     if not fewest <= len(distinct) <= size:
         drawn = f"{len(distinct)} sites are sampled of {row.eligible} eligible ones"

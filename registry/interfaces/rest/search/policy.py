@@ -24,6 +24,7 @@ from registry.interfaces.rest.search.policy_text import (
 )
 from registry.interfaces.rest.wire_model import WireModel, to_minute
 from registry.ranking.explain import FACTOR_NAMES
+from registry.ranking.policy import REASONS
 from registry.reports.row_types import camel
 from registry.usecases.log.policy_history import Change, PolicyEpoch, trace_policies
 from registry.usecases.refusals import POLICY_UNKNOWN
@@ -123,7 +124,7 @@ async def get_policy(services: Injected) -> PolicyView:
         rules=RULES,
         constants=tuple(
             ConstantView(name=name, value=getattr(policy, name), reason=reason)
-            for name, reason in policy.reasons.items()
+            for name, reason in REASONS.items()
         ),
     )
 
