@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import rfc8785
 
-from registry.ranking.word_lists import vocabulary
+from registry.ranking.word_lists.vocabulary import words_in
 
 FULL = 10_000
 """The unit of factors, weights and fractions: 1 in basis points."""
@@ -192,9 +192,10 @@ def _digest_of(policy: Policy) -> str:
 
 
 class _Constant(msgspec.Struct, forbid_unknown_fields=True):
-    """A constant of the table. value: None stands for a list of words."""
+    """A constant of the table: its value, or the lists of words that it takes together."""
 
     value: int | str | None = None
+    lists: tuple[str, ...] = ()
     reason: str = ""
 
 
@@ -207,9 +208,7 @@ REASONS: Mapping[str, str] = {
 """The reason of each constant, by its name."""
 
 _TODAY: Mapping[str, Any] = {
-    name: getattr(vocabulary, name.upper())
-    if constant.value is None
-    else constant.value
+    name: words_in(*constant.lists) if constant.lists else constant.value
     for name, constant in _TABLE.items()
 }
 _NONE_BEFORE: Mapping[str, Any] = {

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
 
-class LabelRow(
+class ArchivedLabel(
     msgspec.Struct,
     kw_only=True,
     gc=False,
@@ -46,16 +46,18 @@ class LabelRow(
 
 
 TYPES = column_types(
-    LabelRow, size="VARCHAR", independence="VARCHAR", commission_percent="DOUBLE"
+    ArchivedLabel, size="VARCHAR", independence="VARCHAR", commission_percent="DOUBLE"
 )
 
 
-def label_rows(labels: Mapping[int, Sequence[LabelStatement]]) -> Iterator[LabelRow]:
+def label_rows(
+    labels: Mapping[int, Sequence[LabelStatement]],
+) -> Iterator[ArchivedLabel]:
     """Yield rows in the order in which they are read: by site, then by author."""
     for site_id in sorted(labels):
         for statement in sorted(labels[site_id], key=attrgetter("stated_by")):
             source = statement.source
-            yield LabelRow(
+            yield ArchivedLabel(
                 site_id=site_id,
                 stated_by=statement.stated_by,
                 stated_at=statement.stated_at.astimezone(UTC).replace(tzinfo=None),
@@ -75,9 +77,9 @@ def read_labels(duck: "Duck") -> Iterator[tuple[int, list[LabelStatement]]]:
         yield site_id, [_statement(row) for row in rows]
 
 
-def _ordered_rows(duck: "Duck") -> Iterator[LabelRow]:
+def _ordered_rows(duck: "Duck") -> Iterator[ArchivedLabel]:
     before: tuple[int, str] = (-1, "")
-    for row in read_rows(duck, "labels", LabelRow):
+    for row in read_rows(duck, "labels", ArchivedLabel):
         if not before < (row.site_id, row.stated_by):
             at = f"the label of site {row.site_id} by {row.stated_by}"
             raise Refused(ARCHIVE_DAMAGED, f"{at} is there twice, or out of order")
@@ -85,7 +87,7 @@ def _ordered_rows(duck: "Duck") -> Iterator[LabelRow]:
         yield row
 
 
-def _statement(row: LabelRow) -> LabelStatement:
+def _statement(row: ArchivedLabel) -> LabelStatement:
     try:
         label = msgspec.convert(row, Label, from_attributes=True)
     except (msgspec.ValidationError, ValueError) as error:

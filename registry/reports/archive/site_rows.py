@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from registry.reports.archive.duck import Duck
 
 
-class SiteRow(msgspec.Struct, kw_only=True):
+class ArchivedSite(msgspec.Struct, kw_only=True):
     """A `SiteDisclosure` as archived. Instants: UTC; the type with a zone needs pytz."""
 
     site_id: int
@@ -27,17 +27,17 @@ class SiteRow(msgspec.Struct, kw_only=True):
     registered_at: datetime | None
 
 
-TYPES = column_types(SiteRow, size="VARCHAR", independence="VARCHAR")
+TYPES = column_types(ArchivedSite, size="VARCHAR", independence="VARCHAR")
 
 
-def site_rows(disclosures: Iterable[SiteDisclosure]) -> Iterator[SiteRow]:
+def site_rows(disclosures: Iterable[SiteDisclosure]) -> Iterator[ArchivedSite]:
     for site in disclosures:
         at = site.registered_at
         stored = {
             "site_id": parse_site_id(site.site_id),
             "registered_at": at and at.astimezone(UTC).replace(tzinfo=None),
         }
-        yield SiteRow(**{**asdict(site), **stored})
+        yield ArchivedSite(**{**asdict(site), **stored})
 
 
 def read_sites(duck: "Duck") -> list[SiteDisclosure]:
@@ -52,5 +52,5 @@ def read_sites(duck: "Duck") -> list[SiteDisclosure]:
             category=row.category or "",
             registered_at=row.registered_at and row.registered_at.replace(tzinfo=UTC),
         )
-        for row in read_rows(duck, "sites", SiteRow)
+        for row in read_rows(duck, "sites", ArchivedSite)
     ]
