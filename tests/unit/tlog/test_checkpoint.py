@@ -7,6 +7,7 @@ from registry.tlog.checkpoint import (
     format_checkpoint,
     parse_checkpoint,
     sign_checkpoint,
+    verify_by_any,
     verify_checkpoint,
 )
 from registry.tlog.note import (
@@ -58,10 +59,12 @@ def test_witnesses_do_not_stand_in_for_the_log(make_log, log_signer, witness_sig
 
 def test_a_checkpoint_of_another_origin_is_refused(log_signer):
     checkpoint = Checkpoint(origin="elsewhere.example/log", size=0, root=bytes(32))
+    note, key = sign_checkpoint(checkpoint, log_signer), log_signer.verifier_key
     with pytest.raises(Refused) as refused:
-        verify_checkpoint(
-            sign_checkpoint(checkpoint, log_signer), log_signer.verifier_key
-        )
+        verify_checkpoint(note, key)
+    assert refused.value.code == "log_origin_wrong"
+    with pytest.raises(Refused) as refused:
+        verify_by_any(note, [key])
     assert refused.value.code == "log_origin_wrong"
 
 

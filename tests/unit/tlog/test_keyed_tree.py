@@ -14,6 +14,8 @@ from registry.tlog.keyed_tree import (
     entries_before,
     read_bucket,
 )
+from registry.tlog.keyed_tree import _leaf as leaf
+from registry.tlog.keyed_tree import _root_above as root_above
 
 VALUE_BYTES = 4
 KEYS = st.integers(0, 2**64 - 1) | st.integers(0, 9)
@@ -99,3 +101,20 @@ def test_a_lie_about_a_bucket_is_refused(lies):
     assert read(TREE, KEY)[KEY] == (1 + KEY).to_bytes(4)
     with pytest.raises(Refused):
         read(TREE, KEY, **lies)
+
+
+@pytest.mark.parametrize(
+    "bucket",
+    [
+        pytest.param(BUCKET[-12:] + BUCKET[:-12], id="out of order"),
+        pytest.param(BUCKET + BUCKET[-12:], id="a site twice"),
+        pytest.param(BUCKET[:-1], id="half an entry"),
+        pytest.param(TREE.buckets[bucket_of(KEY) ^ 1], id="of another bucket"),
+    ],
+)
+def test_a_table_with_such_a_bucket_proves_nothing(bucket):
+    """Its root is committed to: who reads it otherwise finds another value of a site."""
+    number = bucket_of(KEY)
+    assert root_above(number, leaf(BUCKET, 12), PATH) == TREE.root
+    with pytest.raises(Refused):
+        read(TREE, KEY, bucket=bucket, root=root_above(number, leaf(bucket, 12), PATH))

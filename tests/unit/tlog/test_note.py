@@ -148,6 +148,7 @@ LINE = "\u2014 name YWJjZGVm\n"
         "text\n\n",
         f"text\n{LINE}",
         f"text\n\n{LINE[:-1]}",
+        f"text\n\n{LINE[:-1]} ",
         f"text\n\n{LINE}\n",
         f"text\n\n{LINE}more\n",
         "text\n\n- name YWJjZGVm\n",

@@ -104,6 +104,13 @@ def test_a_cosignature_of_another_checkpoint_is_refused(witness_signer):
         ask(200, cosign(witness_signer, text=TEXT.replace("5", "6", 1)))
 
 
+def test_a_cosignature_of_more_than_was_sent_is_refused(witness_signer):
+    """It is sound, and nobody could verify it with the checkpoint."""
+    line = cosign(witness_signer, text=f"{TEXT}\nmore\n")
+    with pytest.raises(Refused, match="more than signature lines"):
+        ask(200, b"more\n\n" + line)
+
+
 @pytest.mark.parametrize(
     ("body", "size"), [(b"0\n", 0), (b"5\n", 5), (b"9223372036854775807\n", 2**63 - 1)]
 )
@@ -113,7 +120,17 @@ def test_a_conflict_tells_where_to_begin(body, size):
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"5", b"05\n", b"+5\n", b"-1\n", b"5\n5\n", b"x\n", b"9" * 4000 + b"\n"],
+    [
+        b"",
+        b"5",
+        b"55",
+        b"05\n",
+        b"+5\n",
+        b"-1\n",
+        b"5\n5\n",
+        b"x\n",
+        b"9" * 4000 + b"\n",
+    ],
 )
 def test_a_size_has_one_spelling(body):
     with pytest.raises(Refused):
