@@ -20,6 +20,7 @@ from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.bench.invariance import town_shadow
 from registry.demo.town.member import CAST
 from registry.index.building.builder import Builder
+from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.recomputation import Recomputation
@@ -173,6 +174,23 @@ def test_a_publisher_has_no_more_places_than_the_policy_gives(
     assert difference.startswith(f"one publisher has {len(ranking.values['scores'])}")
     del ranking.values["scores"][3:]
     assert not [*check_of(ranking, evidence_of(builder, 15, lambda _: 1)).publishers()]
+
+
+def test_who_stands_behind_the_last_of_a_page_is_not_missed_on_it(
+    builder: Builder, ranking: RankingOnTrial
+) -> None:
+    """Nor on a further page, which does not begin with the best."""
+    hashes = [hash_word(term) for term in ranking.values["terms"]]
+    counts = map(int, builder.index.bound.containing(hashes))
+    evidence = evidence_of(builder, len(builder.index.profiles()), lambda site: site)
+    evidence = replace(evidence, counts=dict(zip(hashes, counts, strict=True)))
+    del ranking.values["scores"][2:]
+    assert not [*check_of(ranking, evidence).left_out()]
+    best = ranking.values["scores"].pop(0)
+    (difference,) = check_of(ranking, evidence).left_out()
+    assert difference == f"{best['site']} belongs into the answer"
+    ranking.values["request"]["after"][0] = "-1"
+    assert not [*check_of(ranking, evidence).left_out()]
 
 
 @pytest.mark.parametrize(("eligible", "is_seen"), [(1, True), (500_000, False)])
