@@ -6,6 +6,7 @@
 import json
 import pkgutil
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, fields
 from importlib import import_module
@@ -14,7 +15,6 @@ from types import ModuleType
 
 import crawler
 import registry
-from registry.crawl_settings import CrawlSettings
 from registry.errors import ProblemType, read_problem_types
 from registry.settings import PREFIX, Settings
 
@@ -51,15 +51,14 @@ CHAPTERS = {
 
 
 def settings_page() -> str:
+    does = tomllib.loads((DOCS.parent / "registry" / "settings.toml").read_text())
     rows = []
-    crawling = {field.name for field in fields(CrawlSettings)}
-    # Those of the crawler come last; sorting keeps the order of the rest.
-    for field in sorted(fields(Settings), key=lambda field: field.name in crawling):
+    for field in fields(Settings):
         missing = field.default in (MISSING, None, "", False)
         default = "" if missing else field.default
         shown = f"`{default}`" if str(default) else ""
         rows.append(
-            f"| `{PREFIX}{field.name.upper()}` | {shown} | {field.metadata['doc']} |\n"
+            f"| `{PREFIX}{field.name.upper()}` | {shown} | {does[field.name]} |\n"
         )
     return SETTINGS_HEAD + "".join(rows)
 

@@ -94,7 +94,6 @@ AT_THE_ROOT: list[ControllerRouterHandler] = [
     *_handlers_in(health, tile_routes, mcp_routes, server_card, bridge_document),
     *_handlers_in(openapi, pages, socket_routes, static_files),
     *discovery_routes.OWN_DOCUMENTS,
-    ard_routes.get_manifest,
     ard_routes.ARD,
     bridge_routes.WAB,
     bridge_routes.PROXY,

@@ -24,7 +24,6 @@ from crawler.http.guard import RedirectRule, parse_target
 from crawler.robots import robots_cache
 from crawler.robots.robots_txt import parse_robots
 from registry import keyring
-from registry.crawl_settings import Network
 from registry.errors import Refused
 from registry.identity.keys.jwk import parse_jwks
 from registry.identity.requests.message_signature import Message, verify_message
@@ -37,7 +36,7 @@ from registry.identity.requests.web_bot_auth import (
 from registry.interfaces.http.services import Bot
 from registry.interfaces.web.pages import get_addresses, get_directory, show_bot
 from registry.open_services import _bot
-from registry.settings import Settings
+from registry.settings import Network, Settings
 from tests.api import expect
 from tests.api.running import RunningRegistry
 from tests.unit.identity.fixed_keys import fixed_key

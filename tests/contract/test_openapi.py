@@ -11,6 +11,7 @@ from litestar.handlers import HTTPRouteHandler
 from registry.app import create_app
 from registry.interfaces.http.problems import MEDIA_TYPE
 from registry.interfaces.web.openapi import openapi_document
+from registry.interfaces.web.openapi_operations import OPERATIONS
 from registry.settings import Settings
 from tests.api.running import RunningRegistry
 
@@ -165,6 +166,11 @@ def test_every_call_says_what_it_does(operations: dict[str, Json]) -> None:
             response for response in operation["responses"] if response.startswith("2")
         ]
         assert operation["responses"][success]["description"], name
+
+
+def test_no_words_are_of_a_call_that_is_gone(operations: dict[str, Json]) -> None:
+    ids = {operation["operationId"] for operation in operations.values()}
+    assert OPERATIONS.keys() == ids
 
 
 def test_every_call_tells_its_problems(operations: dict[str, Json]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import trustme
 
 from registry.demo.town.house import House
-from registry.demo.town.member import CAST, Format, Member, Proof, Story
+from registry.demo.town.member import CAST, Member, Story
 from registry.demo.town.member_declarations import declare, document_urls
 from registry.demo.town.names import NameServer
 from registry.demo.town.registry_house import REGISTRY, REGISTRY_URLS, RegistryHouse
@@ -73,26 +73,33 @@ _BACKLOG = 512
 _KEY_MODE = 0o600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TownSite:
-    """A site, as its owner knows it.
+    """A member of the town, as its owner knows it.
 
-    private_key: signs its registrations. key_file: the same, as PEM. proof: where
-    `publish_keys` shows the public key, a JWKS or a DNS record. declarations: the
-    optional members of its registration, as they are written there.
+    private_key: signs its registrations. key_file: the same, as PEM.
     """
 
-    host: str
-    format: Format
-    category: str
-    city: str
-    country: str
-    story: Story
-    proof: Proof
+    member: Member
     private_key: PrivateKey
     key_file: Path
-    document_urls: tuple[str, ...]
-    declarations: Mapping[str, JsonValue]
+
+    @property
+    def host(self) -> str:
+        return self.member.host
+
+    @property
+    def story(self) -> Story:
+        return self.member.story
+
+    @property
+    def document_urls(self) -> tuple[str, ...]:
+        return REGISTRY_URLS if self.member is REGISTRY else document_urls(self.member)
+
+    @property
+    def declarations(self) -> Mapping[str, JsonValue]:
+        """Return the optional members of its registration, as they are written there."""
+        return declare(self.member)
 
 
 class Town:
@@ -173,7 +180,7 @@ class Town:
         if site.story == "wrong-key":
             key = generate_private_key("Ed25519")
         shown = public_key_of(key)
-        if site.proof == "dns":
+        if site.member.proof == "dns":
             pk = base64.b64encode(shown.raw).decode("ascii")
             record = f"v=wab1; endpoint={site.document_urls[0]}; pk=ed25519:{pk}"
             self.publish_record(f"_wab.{host}", record)
@@ -218,17 +225,8 @@ class Town:
         self.hosts_file.write_text("".join(lines), encoding="ascii")
 
 
-OF_MEMBER = ("host", "format", "category", "city", "country", "story", "proof")
-
-
 def _settle(member: Member, key: PrivateKey, directory: Path) -> TownSite:
-    return TownSite(
-        **{name: getattr(member, name) for name in OF_MEMBER},
-        private_key=key,
-        key_file=_write_key(key, directory / f"{member.host}.pem"),
-        document_urls=(REGISTRY_URLS if member is REGISTRY else document_urls(member)),
-        declarations=declare(member),
-    )
+    return TownSite(member, key, _write_key(key, directory / f"{member.host}.pem"))
 
 
 def _write_key(key: PrivateKey, path: Path) -> Path:

@@ -11,8 +11,6 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-import msgspec
-
 from registry.errors import Refused
 from registry.formats.invocations import shorten
 from registry.formats.untrusted_text import neutralise
@@ -20,7 +18,6 @@ from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.rest.wire_model import WireModel
 from registry.sites.entry import SiteEntry
 
-REGISTRY_TYPE = "application/ai-registry+json"
 MOST_CAPABILITIES = 20
 _URN = re.compile(
     r"urn:air:(?P<publisher>[A-Za-z0-9.-]+)(?P<namespace>:[A-Za-z0-9._:-]+)?"
@@ -110,27 +107,3 @@ def _queries(entry: SiteEntry) -> tuple[str, ...]:
     """Return what the site's first actions say they do: at most five."""
     texts = (neutralise(action.description) for action in entry.site.actions)
     return tuple(dict.fromkeys(map(shorten, filter(None, texts))))[:5]
-
-
-class ArdManifest(msgspec.Struct, rename="camel"):
-    """Document of /.well-known/ard.json: what this registry itself offers."""
-
-    spec_version: str
-    entries: tuple[ArdEntry, ...]
-
-
-def own_manifest(origin: str, host: str) -> ArdManifest:
-    registry = ArdEntry(
-        identifier=f"urn:air:{host}:registry",
-        display_name="Fair Registry",
-        type=REGISTRY_TYPE,
-        url=f"{origin}/ard/",
-        description="Sites that agents can use, ranked by what they can do for a "
-        "request, never by brand, popularity or payment; every answer is on record.",
-        representative_queries=(
-            "find a site where I can book a table for two",
-            "which shop near me repairs bicycles",
-            "a site that translates a document",
-        ),
-    )
-    return ArdManifest(spec_version="1.0", entries=(registry,))

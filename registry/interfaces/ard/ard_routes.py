@@ -1,9 +1,8 @@
-"""POST /ard/search, POST /ard/explore, GET /ard/agents, and the registry's own manifest."""
+"""POST /ard/search, POST /ard/explore and GET /ard/agents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import msgspec
 from litestar import Router, get, post
@@ -20,12 +19,10 @@ from registry.interfaces.ard.ard_entries import (
     MOST_CAPABILITIES,
     OF_TYPE,
     ArdEntry,
-    ArdManifest,
     Artifact,
     artifact_url,
     entry_of_site,
     identifier_of,
-    own_manifest,
     parse_identifier,
 )
 from registry.interfaces.ard.ard_query import (
@@ -37,13 +34,12 @@ from registry.interfaces.ard.ard_query import (
     read_filter,
     search_query,
 )
-from registry.interfaces.http.conditional import HOUR, Conditional
+from registry.interfaces.http.conditional import Conditional
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import (
     EXCEPTION_HANDLERS,
     ProblemResponse,
-    problems,
     respond_to,
 )
 from registry.interfaces.http.refusals import PARAMETER_INVALID
@@ -121,14 +117,7 @@ class EntryPage(WireModel, omit_defaults=True):
     page_token: str | None = None
 
 
-@post(
-    "/search",
-    summary="Search as a client of Agentic Resource Discovery",
-    tags=["ard"],
-    security=ANYBODY,
-    status_code=200,
-    responses=problems(401, 408, 413, 415, 429),
-)
+@post("/search", security=ANYBODY, status_code=200)
 async def search_by_ard(
     data: JSONBody[ArdSearch], request: Call, services: Injected
 ) -> SearchResults:
@@ -155,14 +144,7 @@ async def search_by_ard(
     )
 
 
-@post(
-    "/explore",
-    summary="Count the values of what a search would find",
-    tags=["ard"],
-    security=ANYBODY,
-    status_code=200,
-    responses=problems(401, 408, 413, 415, 429),
-)
+@post("/explore", security=ANYBODY, status_code=200)
 async def explore_by_ard(
     data: JSONBody[ArdExplore], request: Call, services: Injected
 ) -> FacetsView:
@@ -189,12 +171,7 @@ async def explore_by_ard(
     )
 
 
-@get(
-    "/agents",
-    summary="Listed sites as ARD entries, in the order of their registration",
-    tags=["ard"],
-    responses=problems(),
-)
+@get("/agents")
 async def list_ard_entries(
     services: Injected, page_size: PageSize = PAGE_RESULTS, page_token: PageToken = None
 ) -> EntryPage:
@@ -208,12 +185,7 @@ async def list_ard_entries(
     )
 
 
-@get(
-    "/agents/{identifier:str}",
-    summary="One listed site as an ARD entry",
-    tags=["ard"],
-    responses=problems(404, 410),
-)
+@get("/agents/{identifier:str}")
 async def get_ard_entry(identifier: FromPath[str], services: Injected) -> ArdEntry:
     """An entry has no `score` and no `source`: only a result of a search has them."""
     host, artifact = parse_identifier(identifier)
@@ -332,15 +304,6 @@ def _types(total: int, formats: Sequence[ValueCount]) -> Iterator[Bucket]:
         count = total if artifact.format is None else of_format.get(artifact.format, 0)
         if count:
             yield Bucket(value=media_type, count=count)
-
-
-@get(
-    ["/.well-known/ard.json", "/.well-known/ai-catalog.json"],
-    include_in_schema=False,
-    middleware=[HOUR],
-)
-async def get_manifest(services: Injected) -> ArdManifest:
-    return own_manifest(services.origin, urlsplit(services.origin).hostname or "")
 
 
 _CODES = {

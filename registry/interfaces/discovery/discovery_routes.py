@@ -8,12 +8,9 @@ from litestar import get
 from litestar.handlers import HTTPRouteHandler
 
 from registry.interfaces.discovery.own_documents import (
-    CATALOGUE,
-    MANIFEST,
-    a2a_manifest,
     llms_txt,
-    mcp_manifest,
     own_document,
+    own_manifest,
 )
 from registry.interfaces.http.conditional import HOUR
 from registry.interfaces.http.services import Injected
@@ -38,17 +35,23 @@ async def get_llms_txt(services: Injected) -> str:
     return llms_txt(services.origin)
 
 
+def _at_both(name: str) -> list[str]:
+    return [f"/{name}", f"/.well-known/{name}"]
+
+
 OWN_DOCUMENTS = (
-    _serve(["/agent.json", "/.well-known/agent.json"], partial(own_document, "awp")),
-    _serve([CATALOGUE, "/.well-known/awas.json"], partial(own_document, "awas")),
-    _serve([MANIFEST], partial(own_document, "abp")),
+    _serve(_at_both("agent.json"), partial(own_document, "awp")),
     _serve(
-        ["/mcp-manifest.json", "/.well-known/mcp-manifest.json"],
-        lambda _: mcp_manifest(),
+        ["/.well-known/ai-actions.json", "/.well-known/awas.json"],
+        partial(own_document, "awas"),
     ),
+    _serve(["/abp-manifest.json"], partial(own_document, "abp")),
+    _serve(_at_both("mcp-manifest.json"), partial(own_manifest, "mcp")),
+    _serve(_at_both("a2a-manifest.json"), partial(own_manifest, "a2a")),
+    _serve(["/server.json"], partial(own_manifest, "mcp-registry")),
     _serve(
-        ["/a2a-manifest.json", "/.well-known/a2a-manifest.json"],
-        lambda _: a2a_manifest(),
+        ["/.well-known/ard.json", "/.well-known/ai-catalog.json"],
+        partial(own_manifest, "ard"),
     ),
     get_llms_txt,
 )

@@ -73,19 +73,6 @@ class ProblemDocument(msgspec.Struct, omit_defaults=True):
     errors: tuple[Problem, ...] = ()
 
 
-def problems(*statuses: int) -> dict[int, ResponseSpec]:
-    """Return a handler's `responses`: its own problems and those of every call."""
-    return {
-        status: ResponseSpec(
-            ProblemDocument,
-            generate_examples=False,
-            description=HTTPStatus(status).phrase,
-            media_type=MEDIA_TYPE,
-        )
-        for status in (400, *statuses, 500, 503)
-    }
-
-
 def answer(description: str, kind: Any = dict[str, Any]) -> dict[int, ResponseSpec]:
     """Return the success of a handler's `responses`, where its return type tells no kind."""
     return {200: ResponseSpec(kind, generate_examples=False, description=description)}

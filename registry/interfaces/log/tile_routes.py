@@ -8,7 +8,6 @@ from litestar.params import FromPath
 
 from registry.errors import NotFound, Refused
 from registry.interfaces.http.compression import choose_coding
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import TILE_UNKNOWN
 from registry.interfaces.http.services import Injected
 from registry.tlog.tiles import Bundle, Tile, format_tile_path, parse_tile_path
@@ -18,13 +17,7 @@ FRESH = {"Cache-Control": "public, max-age=1"}
 VARIES = {"Vary": "Accept-Encoding"}
 
 
-@get(
-    "/checkpoint",
-    summary="The newest signed checkpoint, with its cosignatures",
-    tags=["log"],
-    media_type="text/plain",
-    responses=problems(404),
-)
+@get("/checkpoint", media_type="text/plain")
 async def get_checkpoint(services: Injected) -> Response[bytes]:
     """A C2SP signed note (c2sp.org/tlog-checkpoint)."""
     newest = await services.served.checkpoint()
@@ -33,13 +26,7 @@ async def get_checkpoint(services: Injected) -> Response[bytes]:
     return Response(newest.note, headers=FRESH, media_type="text/plain")
 
 
-@get(
-    "/tile/{path:path}",
-    summary="A tile of hashes, or a bundle of entries",
-    tags=["log"],
-    media_type="application/octet-stream",
-    responses=problems(404),
-)
+@get("/tile/{path:path}", media_type="application/octet-stream")
 async def get_tile(
     path: FromPath[str], request: Request[Any, Any, Any], services: Injected
 ) -> Response[bytes]:

@@ -2,24 +2,16 @@
 
 from litestar import get
 
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 
 
-@get(
-    "/health/live", summary="The process runs", tags=["operation"], responses=problems()
-)
+@get("/health/live")
 async def get_liveness() -> dict[str, str]:
     """Liveness is that of the process, whatever became of the rest."""
     return {"status": "live"}
 
 
-@get(
-    "/health/ready",
-    summary="Searches can be answered, and a crawler and the index builder work",
-    tags=["operation"],
-    responses=problems(),
-)
+@get("/health/ready")
 async def get_readiness(services: Injected) -> dict[str, str]:
     """Answer 503 while searches can't be answered, or a part shows no work.
 

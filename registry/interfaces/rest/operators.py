@@ -17,7 +17,6 @@ from registry.interfaces.http.credentials import (
     require_operator,
 )
 from registry.interfaces.http.limits import Kind, limit_accounts, limit_writes
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.media_types import also_as, documented
@@ -76,11 +75,8 @@ class StatedOperatorView(OwnOperatorView):
 @post(
     "/operators",
     operation_class=takes_key(JoseOperation),
-    summary="Register as an operator with a statement signed by its key",
-    tags=["operators"],
     guards=[limit_accounts],
     response_headers=[documented("Location", "Where anybody sees the operator")],
-    responses=problems(408, 409, 413, 415, 422, 429),
 )
 async def register_operator(
     request: Call, services: Injected
@@ -96,11 +92,8 @@ async def register_operator(
 @post(
     "/operators/{operator_id:str}/statements",
     operation_class=takes_key(JoseOperation),
-    summary="Change or close an operator's account with a signed statement",
-    tags=["operators"],
     status_code=200,
     guards=[limit_writes],
-    responses=problems(404, 408, 409, 410, 413, 415, 422, 429),
 )
 async def change_operator(
     operator_id: FromPath[str], request: Call, services: Injected
@@ -130,12 +123,7 @@ async def _take(
         return await call.answer(view, location)
 
 
-@get(
-    "/operators/{operator_id:str}",
-    summary="What anybody may know of an operator",
-    tags=["operators"],
-    responses=problems(404),
-)
+@get("/operators/{operator_id:str}")
 async def get_operator(operator_id: FromPath[str], services: Injected) -> OperatorView:
     """Name and contact are shown if the operator wants it."""
     try:
@@ -150,13 +138,7 @@ async def get_operator(operator_id: FromPath[str], services: Injected) -> Operat
     return _view(operator, contact)
 
 
-@get(
-    "/operators/self",
-    summary="What the registry knows of the operator who asks",
-    tags=["operators"],
-    security=OPERATOR_SECURITY,
-    responses=problems(401),
-)
+@get("/operators/self", security=OPERATOR_SECURITY)
 async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView:
     """Asked with an API key or a signature."""
     operator_id = await require_operator(request, services)
@@ -167,11 +149,9 @@ async def get_own_operator(request: Call, services: Injected) -> OwnOperatorView
 @get(
     "/operators/self/report",
     operation_class=also_as(*MEDIA_TYPES.values()),
-    summary="The report of WAB 9.7 over the rankings of the operator who asks",
-    tags=["operators"],
     security=OPERATOR_SECURITY,
     response_headers=SIGNED,
-    responses=problems(401, 429) | REPORT_RESPONSE,
+    responses=REPORT_RESPONSE,
 )
 async def get_own_report(
     services: Injected,

@@ -18,7 +18,6 @@ from registry.interfaces.http.credentials import (
     require_operator,
 )
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.media_types import documented
@@ -79,11 +78,8 @@ class DeadLetterList(WireModel):
 @post(
     "/webhooks",
     operation_class=takes_key(),
-    summary="Have changes sent to an address of yours",
-    tags=["webhooks"],
     security=OPERATOR_SECURITY,
     response_headers=[documented("Location", "Where the subscription is seen")],
-    responses=problems(401, 408, 409, 413, 415, 422, 429),
 )
 async def subscribe(
     data: JSONBody[WebhookRequest], request: Call, services: Injected
@@ -103,13 +99,7 @@ async def subscribe(
         return await call.answer(_view(row), location)
 
 
-@get(
-    "/webhooks",
-    summary="Your subscriptions",
-    tags=["webhooks"],
-    security=OPERATOR_SECURITY,
-    responses=problems(401),
-)
+@get("/webhooks", security=OPERATOR_SECURITY)
 async def list_webhooks(request: Call, services: Injected) -> WebhookList:
     """An operator sees its own, and nobody those of others."""
     operator = await require_operator(request, services)
@@ -118,13 +108,7 @@ async def list_webhooks(request: Call, services: Injected) -> WebhookList:
     return WebhookList(webhooks=tuple(map(_view, rows)))
 
 
-@get(
-    "/webhooks/{webhook_id:str}",
-    summary="A subscription, and how its deliveries go",
-    tags=["webhooks"],
-    security=OPERATOR_SECURITY,
-    responses=problems(401, 404),
-)
+@get("/webhooks/{webhook_id:str}", security=OPERATOR_SECURITY)
 async def get_webhook(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> WebhookView:
@@ -134,13 +118,7 @@ async def get_webhook(
         return _view(await subscriptions.find_webhook(connection, operator, webhook_id))
 
 
-@get(
-    "/webhooks/{webhook_id:str}/letters",
-    summary="What could not be delivered",
-    tags=["webhooks"],
-    security=OPERATOR_SECURITY,
-    responses=problems(401, 404),
-)
+@get("/webhooks/{webhook_id:str}/letters", security=OPERATOR_SECURITY)
 async def get_dead_letters(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> DeadLetterList:
@@ -161,11 +139,8 @@ async def get_dead_letters(
 @post(
     "/webhooks/{webhook_id:str}/resume",
     takes_if_match=True,
-    summary="Have a suspended subscription go on where it stopped",
-    tags=["webhooks"],
     security=OPERATOR_SECURITY,
     status_code=200,
-    responses=problems(401, 404, 412, 429),
 )
 async def resume_webhook(
     webhook_id: FromPath[str], request: Call, services: Injected
@@ -180,14 +155,7 @@ async def resume_webhook(
     return _view(row)
 
 
-@delete(
-    "/webhooks/{webhook_id:str}",
-    takes_if_match=True,
-    summary="End a subscription",
-    tags=["webhooks"],
-    security=OPERATOR_SECURITY,
-    responses=problems(401, 404, 412),
-)
+@delete("/webhooks/{webhook_id:str}", takes_if_match=True, security=OPERATOR_SECURITY)
 async def unsubscribe(
     webhook_id: FromPath[str], request: Call, services: Injected
 ) -> None:

@@ -18,6 +18,7 @@ from registry.interfaces.http.problems import ProblemDocument
 from registry.interfaces.rest.sites.entry_views import WabEntry
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.interfaces.web.openapi_operations import (
+    SECURITY_SCHEMES,
     complete,
     handlers_of,
     name_operation,
@@ -30,16 +31,6 @@ from registry.usecases.sites.profile_material import ProfileMaterial
 METHODS = ("get", "post", "put", "delete")
 
 Json = Mapping[str, Any]
-
-SECURITY_SCHEMES = {
-    "operatorKey": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "The API key of an operator; instead of it the request may be "
-        'signed with its key (RFC 9421, tag "fair-registry-operator"). Without either '
-        "the request is anonymous.",
-    }
-}
 
 
 @lru_cache(maxsize=1)

@@ -1,10 +1,12 @@
-"""Completion of the described operations: headers, 304, parameters of paths, examples.
+"""Completion of the described operations: words, problems, headers, 304 and examples.
 
-The examples are recorded from a registry that runs: `python -m tests.contract.write_examples`.
+The words and the statuses of refusals stand in openapi.toml, by tag and operation. The
+examples are recorded from a registry that runs: `python -m tests.contract.write_examples`.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -13,71 +15,57 @@ from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 
 from registry.interfaces.http.conditional import TAKES_IF_MATCH, UNTAGGED, Conditional
+from registry.interfaces.http.problems import MEDIA_TYPE
 from registry.interfaces.http.streams import LimitedStream
 from registry.reports.row_types import camel
 
 Json = Mapping[str, Any]
 EXAMPLES = Path(__file__).with_name("examples.json")
 TOO_MANY, UNCHANGED = "429", "304"
-
-PATH_PARAMETERS: Mapping[str, str] = {
-    "day": "A day that is over, such as 2026-11-23",
-    "digest": "A policy's SHA-256 in hex, as answers name it",
-    "generation": "`sha256:` and hex, as a ranking names it, or latest",
-    "host": "A site's host name, such as shop.example",
-    "identifier": "An ARD identifier, such as urn:air:shop.example:site, percent-encoded",
-    "month": "A month, such as 2026-10",
-    "operator_id": "The RFC 7638 thumbprint of the operator's first key",
-    "path": "A path of c2sp.org/tlog-tiles behind /tile/, such as 0/000.p/5",
-    "ranking_id": "The id of an answer; the whole one shows what was asked and answered",
-    "record_id": "The id of a record: a ULID",
-    "registration_id": "The id that the statement's answer has",
-    "site_id": "The id of a site, as its entry has it",
-    "webhook_id": "The id of a subscription",
-}
+OF_EVERY_CALL = (400, 500, 503)
 
 
-def _header(description: str, kind: str = "string", **more: Any) -> Json:
-    return {"description": description, "schema": {"type": kind, **more}}
+class OperationWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """problems: statuses of its refusals beside OF_EVERY_CALL."""
+
+    summary: str
+    problems: tuple[int, ...]
 
 
-_RATE_LIMIT = "draft-ietf-httpapi-ratelimit-headers: the quota, and what is left of it"
-HEADERS: Mapping[str, Json] = {
-    "X-Request-Id": _header("Names this exchange in the registry's own log"),
-    "RateLimit-Policy": _header(_RATE_LIMIT),
-    "RateLimit": _header(_RATE_LIMIT),
-    "Retry-After": _header("Seconds", "integer", minimum=0),
-    "WWW-Authenticate": _header("The scheme of an operator's API key (RFC 6750)"),
-    "ETag": _header("A strong validator of this very answer"),
-    "Cache-Control": _header("How long a cache may keep it"),
-}
-IF_NONE_MATCH = (
-    "If-None-Match",
-    "ETags of answers that you have: 304 if one is still the answer",
+class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """headers: of answers, as OpenAPI describes them. operations: by tag and id."""
+
+    path_parameters: Mapping[str, str]
+    request_headers: Mapping[str, str]
+    headers: Mapping[str, Json]
+    security_schemes: Mapping[str, Json]
+    operations: Mapping[str, Mapping[str, OperationWords]]
+
+
+_WORDS = msgspec.toml.decode(
+    Path(__file__).with_name("openapi.toml").read_bytes(), type=_Words
 )
-IF_MATCH = ("If-Match", "The ETag with which you saw it: 412 if it has changed since")
+HEADERS, SECURITY_SCHEMES = _WORDS.headers, _WORDS.security_schemes
+OPERATIONS: Mapping[str, tuple[str, OperationWords]] = {
+    name: (tag, row)
+    for tag, rows in _WORDS.operations.items()
+    for name, row in rows.items()
+}
+"""Tag and words of each operation by its id."""
+_PROBLEM = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
 
 
 def complete(operation: Json, handler: HTTPRouteHandler) -> Json:
-    """Return the operation with all that its answers carry, and its example."""
+    """Return the operation with its words, all that its answers carry, and its example."""
+    tag, words = OPERATIONS[operation["operationId"]]
     is_tagged = answers_with_a_tag(handler)
-    responses = dict(operation["responses"])
-    if is_tagged:
-        responses[UNCHANGED] = {"description": "It is as If-None-Match names it"}
+    responses = dict(_responses(operation, words, is_tagged=is_tagged))
     is_limited = TOO_MANY in responses and not _has(handler, LimitedStream)
-    parameters = [
-        {**row, "description": PATH_PARAMETERS.get(row["name"], "")}
-        if row["in"] == "path" and not row.get("description")
-        else row
-        for row in operation.get("parameters", ())
-    ]
-    if is_tagged:
-        parameters.append(_in_header(*IF_NONE_MATCH))
-    if handler.opt.get(TAKES_IF_MATCH):
-        parameters.append(_in_header(*IF_MATCH))
     described = {
+        "tags": [tag],
         **operation,
-        "parameters": parameters,
+        "summary": words.summary,
+        "parameters": list(_parameters(operation, handler, is_tagged=is_tagged)),
         "responses": {
             status: {
                 **response,
@@ -96,6 +84,34 @@ def complete(operation: Json, handler: HTTPRouteHandler) -> Json:
     return _with_example(described, example) if example else described
 
 
+def _responses(
+    operation: Json, words: OperationWords, *, is_tagged: bool
+) -> Iterator[tuple[str, Json]]:
+    """Yield the successes as they are described, and what else may be answered."""
+    for status, response in operation["responses"].items():
+        if status[0] == "2":
+            yield status, response
+    if is_tagged:
+        yield UNCHANGED, {"description": "It is as If-None-Match names it"}
+    for number in (*OF_EVERY_CALL, *words.problems):
+        phrase = HTTPStatus(number).phrase
+        yield str(number), {"description": phrase, "content": {MEDIA_TYPE: _PROBLEM}}
+
+
+def _parameters(
+    operation: Json, handler: HTTPRouteHandler, *, is_tagged: bool
+) -> Iterator[Json]:
+    for row in operation.get("parameters", ()):
+        if row["in"] == "path" and not row.get("description"):
+            yield {**row, "description": _WORDS.path_parameters[row["name"]]}
+        else:
+            yield row
+    if is_tagged:
+        yield _in_header("If-None-Match")
+    if handler.opt.get(TAKES_IF_MATCH):
+        yield _in_header("If-Match")
+
+
 def name_operation(handler: HTTPRouteHandler, *_: object) -> str:
     """Return the id of its operation: the function's name, unless it states another."""
     return str(handler.operation_id or camel(handler.handler_name))
@@ -109,7 +125,9 @@ def handlers_of(app: Litestar) -> Mapping[str, HTTPRouteHandler]:
         for handler in getattr(route, "route_handlers", ())
         if isinstance(handler, HTTPRouteHandler)
     )
-    return {name_operation(row): row for row in handlers if row.tags}
+    return {
+        name_operation(row): row for row in handlers if row.resolve_include_in_schema()
+    }
 
 
 def answers_with_a_tag(handler: HTTPRouteHandler) -> bool:
@@ -129,10 +147,10 @@ def recorded_examples() -> Mapping[str, Json]:
     return recorded
 
 
-def _in_header(name: str, description: str) -> Json:
-    schema = {"type": "string"}
-    where = {"name": name, "in": "header", "required": False}
-    return {**where, "description": description, "schema": schema}
+def _in_header(name: str) -> Json:
+    described = {"description": _WORDS.request_headers[name]}
+    schema = {"schema": {"type": "string"}}
+    return {"name": name, "in": "header", "required": False, **described, **schema}
 
 
 def _headers_of(status: str, is_limited: bool, is_tagged: bool) -> Iterator[str]:

@@ -17,7 +17,7 @@ from registry.errors import Refused
 from registry.identity.statements.detached_jws import HEADER, LABELS_TYP, sign_detached
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
-from registry.interfaces.http.problems import answer, problems
+from registry.interfaces.http.problems import answer
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import parse_instant
@@ -74,14 +74,7 @@ class LabelRequest(RequestBody, frozen=True):
     commission: Annotated[str, msgspec.Meta(pattern=f"^{PERCENT}$")] | None = None
 
 
-@post(
-    "/labels",
-    operation_class=takes_key(),
-    summary="Put an auditor's label of a site on record",
-    tags=["audit"],
-    guards=[limit_writes],
-    responses=problems(403, 404, 408, 409, 413, 415, 422, 429),
-)
+@post("/labels", operation_class=takes_key(), guards=[limit_writes])
 async def set_label(
     data: JSONBody[LabelRequest], request: Call, services: Injected
 ) -> Response[PromisedView]:
@@ -104,12 +97,7 @@ async def set_label(
         return await call.answer(view_promised(attested))
 
 
-@get(
-    "/sites/{host:str}/disclosures",
-    summary="A site's labels for reports: who says what, and where they contradict",
-    tags=["sites"],
-    responses=problems(404, 410),
-)
+@get("/sites/{host:str}/disclosures")
 async def get_disclosures(
     host: FromPath[str], services: Injected, at: At = None
 ) -> DisclosuresView:
@@ -127,11 +115,8 @@ async def get_disclosures(
 @get(
     "/labels",
     operation_class=also_as(label_table.CSV),
-    summary="All sites with the labels that counted at an instant",
-    tags=["audit"],
     response_headers=[*SIGNED, documented("Link", "rel=next: the following page")],
-    responses=problems()
-    | answer(
+    responses=answer(
         "A page of sites in the order of their ids; X-JWS-Signature "
         "signs its bytes as that of a report, and Link names the next page"
     ),

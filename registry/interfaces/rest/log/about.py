@@ -2,7 +2,6 @@
 
 from litestar import get
 
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire_model import WireModel
 from registry.tlog.note import format_vkey
@@ -28,7 +27,7 @@ class LogView(WireModel):
     auditors: tuple[str, ...]
 
 
-@get("/log", summary="The log's name and keys", tags=["audit"], responses=problems())
+@get("/log")
 async def get_log_keys(services: Injected) -> LogView:
     """The log's origin is its name; followers remember the verifier key they began with."""
     witnessed = services.served.policy

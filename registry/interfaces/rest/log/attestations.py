@@ -8,7 +8,6 @@ from msgspec import Meta, field
 
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import PromisedView, RequestBody, view_promised
@@ -30,14 +29,7 @@ class AttestationRequest(RequestBody, Rescoring, frozen=True):
     sig: Signature
 
 
-@post(
-    "/attestations",
-    operation_class=takes_key(),
-    summary="Put an auditor's attestation on record, once",
-    tags=["log"],
-    guards=[limit_writes],
-    responses=problems(403, 408, 409, 413, 415, 422, 429),
-)
+@post("/attestations", operation_class=takes_key(), guards=[limit_writes])
 async def attest(
     data: JSONBody[AttestationRequest], request: Call, services: Injected
 ) -> Response[PromisedView]:

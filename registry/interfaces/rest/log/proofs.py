@@ -12,7 +12,7 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.db.engine.engines import reading
 from registry.errors import NotFound, Refused
-from registry.interfaces.http.problems import answer, problems
+from registry.interfaces.http.problems import answer
 from registry.interfaces.http.refusals import PARAMETER_INVALID, PARAMETER_MISSING
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.media_types import VARY, also_as
@@ -73,7 +73,7 @@ class RecordProofView(InclusionView):
 
 InBothForms = also_as(TEXT)
 
-PROOF_RESPONSES = problems(404, 409) | answer("The proof", RecordProofView)
+PROOF_RESPONSES = answer("The proof", RecordProofView)
 
 
 def answer_proof(
@@ -105,12 +105,7 @@ Size = Annotated[
 ]
 
 
-@get(
-    "/log/inclusion",
-    summary="That a leaf stands in the log",
-    tags=["log"],
-    responses=problems(404),
-)
+@get("/log/inclusion")
 async def prove_inclusion(
     services: Injected,
     leaf: Annotated[
@@ -129,12 +124,7 @@ async def prove_inclusion(
     return InclusionView.of(await prove_leaf(services.served, index, size))
 
 
-@get(
-    "/log/consistency",
-    summary="That one tree is the beginning of another",
-    tags=["log"],
-    responses=problems(404),
-)
+@get("/log/consistency")
 async def prove_consistency(
     services: Injected,
     old_size: Annotated[
@@ -175,12 +165,7 @@ class RecordView(WireModel):
     record: dict[str, Any]
 
 
-@get(
-    "/records/{record_id:str}",
-    summary="A record of the log, of any kind",
-    tags=["log"],
-    responses=problems(404),
-)
+@get("/records/{record_id:str}")
 async def get_record(record_id: FromPath[str], services: Injected) -> RecordView:
     """A record holds salted digests, and no words of a request."""
     async with reading(services.api).connect() as connection:
@@ -196,8 +181,6 @@ async def get_record(record_id: FromPath[str], services: Injected) -> RecordView
 @get(
     "/records/{record_id:str}/proof",
     operation_id="proveRecord",
-    summary="That a record stands in the log, as c2sp.org/tlog-proof@v1 or JSON",
-    tags=["log"],
     operation_class=InBothForms,
     response_headers=[VARY],
     responses=PROOF_RESPONSES,

@@ -22,7 +22,6 @@ from registry.identity.statements.challenge import Challenge, NextStep
 from registry.interfaces.http.client_networks import network_of
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import limit_writes
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.streams import LimitedStream
 from registry.interfaces.http.strict import verify_text
@@ -57,14 +56,7 @@ class ChallengeView(WireModel):
     next_steps: tuple[NextStep, ...]
 
 
-@post(
-    "/challenges",
-    operation_class=takes_key(),
-    summary="Ask for a challenge",
-    tags=["registration"],
-    guards=[limit_writes],
-    responses=problems(408, 409, 413, 415, 422, 429),
-)
+@post("/challenges", operation_class=takes_key(), guards=[limit_writes])
 async def create_challenge(
     data: JSONBody[ChallengeRequest], request: Call, services: Injected
 ) -> Response[ChallengeView]:
@@ -123,12 +115,9 @@ LOCATION = documented("Location", "The statusUrl of the registration")
     "/registrations",
     operation_class=takes_key(JoseOperation),
     operation_id="submitRegistration",
-    summary="Register, update, rotate, revoke or withdraw with a signed statement",
-    tags=["registration"],
     status_code=202,
     guards=[limit_writes],
     response_headers=[LOCATION],
-    responses=problems(408, 409, 413, 415, 422, 429),
 )
 async def submit(
     request: Request[Any, Any, Any], services: Injected
@@ -157,12 +146,7 @@ async def submit(
     return answer
 
 
-@get(
-    "/registrations/{registration_id:str}",
-    summary="What became of a statement",
-    tags=["registration"],
-    responses=problems(404),
-)
+@get("/registrations/{registration_id:str}")
 async def get_registration(
     registration_id: FromPath[str], services: Injected
 ) -> RegistrationView:
@@ -176,9 +160,6 @@ async def get_registration(
 @get(
     "/registrations/{registration_id:str}/events",
     untagged=True,
-    summary="What becomes of a statement, as server-sent events",
-    tags=["registration"],
-    responses=problems(404, 429),
     media_type="text/event-stream",
     middleware=[LimitedStream()],
 )

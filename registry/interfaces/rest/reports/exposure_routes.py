@@ -11,7 +11,7 @@ from registry.errors import NotFound, Refused
 from registry.identity.statements.detached_jws import HEADER
 from registry.identity.statements.jws import OWN_EXPOSURE_TYP
 from registry.interfaces.http.limits import limit_writes
-from registry.interfaces.http.problems import answer, problems
+from registry.interfaces.http.problems import answer
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
@@ -85,12 +85,7 @@ class OwnExposureView(WireModel):
     months: tuple[OwnMonthView, ...]
 
 
-@get(
-    "/exposure",
-    summary="The days whose exposure of sites is published, the newest first",
-    tags=["audit"],
-    responses=problems(),
-)
+@get("/exposure")
 async def list_exposure(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> ExposureDayPage:
@@ -111,11 +106,8 @@ async def list_exposure(
 
 @get(
     "/exposure/{day:str}",
-    summary="How much each site appeared and was chosen on a day",
-    tags=["audit"],
     response_headers=[SIGNATURE, LEAF],
-    responses=problems(404)
-    | answer(
+    responses=answer(
         "Appearances, attention in thousandths of what one ranking "
         "gives, and selections, each with normal noise of the standard deviation in "
         "`noise`; sites with fewer appearances than `minimum` have no row. "
@@ -147,11 +139,8 @@ async def get_exposure(day: FromPath[str], services: Injected) -> Response[bytes
 @post(
     "/sites/{host:str}/exposure",
     operation_class=JoseOperation,
-    summary="A site's own exposure by day and month, for a statement that its key signed",
-    tags=["registration"],
     status_code=200,
     guards=[limit_writes],
-    responses=problems(404, 408, 409, 410, 413, 415, 422, 429),
 )
 async def get_own_exposure(
     request: Request[Any, Any, Any],

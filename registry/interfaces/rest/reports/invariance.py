@@ -12,7 +12,7 @@ from litestar.response import Stream
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.errors import NotFound
-from registry.interfaces.http.problems import answer, problems
+from registry.interfaces.http.problems import answer
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.streams import LimitedStream
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
@@ -81,12 +81,7 @@ class InvariancePage(WireModel):
     next_cursor: str | None
 
 
-@get(
-    "/invariance",
-    summary="The daily trials that what must not matter moves no ranking, newest first",
-    tags=["audit"],
-    responses=problems(),
-)
+@get("/invariance")
 async def list_invariance_runs(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> InvariancePage:
@@ -97,11 +92,8 @@ async def list_invariance_runs(
 
 @get(
     "/invariance/{day:str}",
-    summary="The sites and the ids of the rankings that a day's trials are made of",
-    tags=["audit"],
     middleware=[LimitedStream()],
-    responses=problems(404, 429)
-    | answer(
+    responses=answer(
         "`material` of the day's commitment in the log is the SHA-256 of "
         "these bytes; its sites are as at /v1/profiles/{id}. What was asked is not "
         "here"

@@ -16,7 +16,7 @@ from registry.db.reports.kept_reports import StoredReport
 from registry.errors import NotFound, Refused
 from registry.identity.statements.detached_jws import HEADER
 from registry.interfaces.http.envelope import headers_of_answer
-from registry.interfaces.http.problems import answer, problems
+from registry.interfaces.http.problems import answer
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.media_types import VARY, also_as, documented
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
@@ -71,12 +71,7 @@ class KeptReportPage(WireModel):
     next_cursor: str | None
 
 
-@get(
-    "/reports",
-    summary="The fairness reports of whole months that are kept, the newest first",
-    tags=["audit"],
-    responses=problems(),
-)
+@get("/reports")
 async def list_reports(
     services: Injected, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> KeptReportPage:
@@ -91,11 +86,8 @@ async def list_reports(
 @get(
     "/reports/{month:str}",
     operation_class=also_as(*MEDIA_TYPES.values()),
-    summary="The fairness report of a month as it was kept",
-    tags=["audit"],
     response_headers=[*SIGNED, LEAF],
-    responses=problems(404)
-    | answer(
+    responses=answer(
         "The report; X-JWS-Signature signs its bytes as that of "
         "/v1/reports/fairness, and the record at X-Leaf-Index has their SHA-256"
     ),

@@ -10,7 +10,6 @@ from litestar.params import JSONBody
 from registry.index.columns.filters import Filters
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import Kind, limit_writes
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.http.strict import pointing_into_body, verify_text
 from registry.interfaces.rest.search.search import (
@@ -89,11 +88,8 @@ class CounterfactualView(WireModel):
 @post(
     "/counterfactual",
     operation_id="askCounterfactual",
-    summary="Ask, as an auditor, what an answer would be if one thing were otherwise",
-    tags=["audit"],
     status_code=200,
     guards=[limit_writes],
-    responses=problems(403, 404, 408, 410, 413, 415, 429),
 )
 async def answer_counterfactual(
     data: JSONBody[CounterfactualRequest], request: Call, services: Injected

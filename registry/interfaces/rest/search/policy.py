@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from registry.db.log import policies
 from registry.errors import NotFound
 from registry.index.sources import digest_of_code, digest_of_page
-from registry.interfaces.http.problems import answer, problems
+from registry.interfaces.http.problems import answer
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.search.policy_text import (
     EXCLUSIONS,
@@ -93,12 +93,7 @@ class PolicyHistory(WireModel):
     policies: tuple[PolicyEpochView, ...]
 
 
-@get(
-    "/policy",
-    summary="How sites are ranked, and why",
-    tags=["audit"],
-    responses=problems(),
-)
+@get("/policy")
 async def get_policy(services: Injected) -> PolicyView:
     """Every weight and constant with its reason, and what has no influence."""
     policy = services.searcher.follower.policy
@@ -129,12 +124,7 @@ async def get_policy(services: Injected) -> PolicyView:
     )
 
 
-@get(
-    "/policy/history",
-    summary="All policies of the log, and what changed",
-    tags=["audit"],
-    responses=problems(),
-)
+@get("/policy/history")
 async def get_policy_history(services: Injected) -> PolicyHistory:
     """The newest first, each with the constants that changed and the leaf of its record."""
     epochs = await read_history(services)
@@ -143,10 +133,7 @@ async def get_policy_history(services: Injected) -> PolicyHistory:
 
 @get(
     "/policy/{digest:str}",
-    summary="A policy's exact bytes, whose SHA-256 names it",
-    tags=["audit"],
-    responses=problems(404)
-    | answer("Canonical JSON (RFC 8785) of every weight and constant"),
+    responses=answer("Canonical JSON (RFC 8785) of every weight and constant"),
 )
 async def get_policy_text(digest: FromPath[str], services: Injected) -> Response[bytes]:
     """Canonical JSON, from which anyone can compute scores again. It never changes."""

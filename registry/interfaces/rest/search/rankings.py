@@ -16,7 +16,6 @@ from registry.interfaces.http.credentials import (
     identify_operator,
 )
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.log.proofs import (
     PROOF_RESPONSES,
@@ -62,13 +61,7 @@ class RankingRecordView(WireModel):
     erased: tuple[str, ...]
 
 
-@get(
-    "/rankings/{ranking_id:str}",
-    summary="The record of a ranked answer",
-    tags=["search"],
-    security=ANYBODY,
-    responses=problems(401, 404),
-)
+@get("/rankings/{ranking_id:str}", security=ANYBODY)
 async def get_ranking(
     ranking_id: FromPath[str], request: Call, services: Injected
 ) -> RankingRecordView:
@@ -112,8 +105,6 @@ def _view_opening(disclosure: str) -> OpeningView:
 
 @get(
     "/rankings/{ranking_id:str}/proof",
-    summary="That a ranking stands in the log, as c2sp.org/tlog-proof@v1 or JSON",
-    tags=["search"],
     operation_class=InBothForms,
     response_headers=[VARY],
     responses=PROOF_RESPONSES,
@@ -147,11 +138,8 @@ class ErasureView(WireModel):
 @post(
     "/rankings/{ranking_id:str}/erase",
     operation_id="eraseRanking",
-    summary="Erase what the record of a ranking discloses, for good",
-    tags=["search"],
     security=ANYBODY,
     status_code=200,
-    responses=problems(401, 403, 404, 409, 429),
 )
 async def erase(
     ranking_id: FromPath[str], request: Call, services: Injected

@@ -16,7 +16,6 @@ from registry.interfaces.http import refusals
 from registry.interfaces.http.client_networks import network_of
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.query_string import (
     none_of,
     read_query,
@@ -51,10 +50,7 @@ _MAY_BE_EMPTY = frozenset({"city", "nonce"})
     "/search",
     operation_id="search",
     untagged=True,
-    summary="Ask for ranked sites",
-    tags=["search"],
     security=ANYBODY,
-    responses=problems(401, 429),
     operation_class=reading_query(SearchQuery),
     query=required_parameters(SearchQuery),
 )
@@ -69,14 +65,7 @@ async def search_by_query(request: Call, services: Injected) -> AnyAnswer:
     return await search_and_pick(services, query, request.scope, operator)
 
 
-@post(
-    "/search",
-    summary="Ask for ranked sites, the request in the body",
-    tags=["search"],
-    security=ANYBODY,
-    status_code=200,
-    responses=problems(401, 408, 413, 415, 429),
-)
+@post("/search", security=ANYBODY, status_code=200)
 async def search_with_body(
     data: JSONBody[SearchQuery], request: Call, services: Injected
 ) -> AnyAnswer:

@@ -6,7 +6,6 @@ from litestar.params import JSONBody
 from registry.db.engine.engines import Connection
 from registry.interfaces.http.credentials import ANYBODY, Call, admit_caller
 from registry.interfaces.http.limits import Kind
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.wire_model import PromisedView, view_promised
@@ -14,14 +13,7 @@ from registry.observability import SELECTIONS
 from registry.usecases.search.select import SelectionRequest, select_site
 
 
-@post(
-    "/selections",
-    operation_class=takes_key(),
-    summary="Report which site was chosen from a ranking, once",
-    tags=["search"],
-    security=ANYBODY,
-    responses=problems(401, 403, 404, 408, 409, 413, 415, 422, 429),
-)
+@post("/selections", operation_class=takes_key(), security=ANYBODY)
 async def report_selection(
     data: JSONBody[SelectionRequest], request: Call, services: Injected
 ) -> Response[PromisedView]:

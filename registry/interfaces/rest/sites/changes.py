@@ -12,7 +12,6 @@ from litestar.params import QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from registry.errors import Refused
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import CURSOR_INVALID
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.streams import LimitedStream
@@ -65,12 +64,7 @@ class ChangePage(WireModel):
     has_more: bool
 
 
-@get(
-    "/changes",
-    summary="What changed among the sites since a moment, without a gap",
-    tags=["sites"],
-    responses=problems(410),
-)
+@get("/changes")
 async def get_changes(
     services: Injected,
     since: Since = None,
@@ -93,9 +87,6 @@ async def get_changes(
 @get(
     "/changes/events",
     untagged=True,
-    summary="The same as server-sent events, from Last-Event-ID on",
-    tags=["sites"],
-    responses=problems(410, 429),
     media_type="text/event-stream",
     middleware=[LimitedStream()],
 )

@@ -15,7 +15,6 @@ from registry.errors import Refused
 from registry.formats.reading.call_targets import resolve_target
 from registry.interfaces.http import refusals
 from registry.interfaces.http.limits import limit_lints
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.sites.lint_views import (
     LintReport,
@@ -50,12 +49,9 @@ class LintOperation(Operation):
 @post(
     "/lint",
     operation_class=LintOperation,
-    summary="What the registry would make of a discovery document or page",
-    tags=["sites"],
     status_code=200,
     guards=[limit_lints],
     request_max_body_size=MAX_LINT_BYTES,
-    responses=problems(408, 413, 429, 503),
 )
 async def lint_document(
     request: Request[Any, Any, Any],
@@ -89,13 +85,7 @@ async def lint_as(
     return view_report(await services.lints.run(lint))
 
 
-@get(
-    "/sites/{host:str}/advice",
-    summary="What a site could say to stand higher",
-    tags=["sites"],
-    guards=[limit_lints],
-    responses=problems(404, 410, 429, 503),
-)
+@get("/sites/{host:str}/advice", guards=[limit_lints])
 async def get_advice(host: FromPath[str], services: Injected) -> SiteAdvice:
     """Return what is missing and would raise the score, each change tried.
 

@@ -13,7 +13,7 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.db.sites import notices
 from registry.db.sites.notices import StoredNotice
-from registry.interfaces.http.problems import answer, problems
+from registry.interfaces.http.problems import answer
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest import wire_model as wire
 from registry.interfaces.rest.media_types import also_as
@@ -57,9 +57,7 @@ class NoticePage(wire.WireModel):
 @get(
     "/sites/{host:str}/notices",
     operation_class=also_as(ATOM),
-    summary="What the owner of a site should know, the newest first",
-    tags=["sites"],
-    responses=problems(404, 410) | answer("A page, or a feed", NoticePage),
+    responses=answer("A page, or a feed", NoticePage),
 )
 async def get_notices(
     host: FromPath[str],

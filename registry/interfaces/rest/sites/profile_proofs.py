@@ -7,7 +7,6 @@ from litestar import get
 from litestar.params import FromPath, QueryParameter
 
 from registry.errors import NotFound, Refused
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.wire_model import WireModel
@@ -54,12 +53,7 @@ class GenerationView(WireModel):
     word_buckets: tuple[BucketView, ...]
 
 
-@get(
-    "/profiles/{site_id:str}",
-    summary="All that a listed site's ranking profile is made of",
-    tags=["sites"],
-    responses=problems(404),
-)
+@get("/profiles/{site_id:str}")
 async def get_profile_material(
     site_id: FromPath[str], services: Injected
 ) -> ProfileMaterial:
@@ -74,12 +68,7 @@ async def get_profile_material(
         )
 
 
-@get(
-    "/generations/{generation:str}",
-    summary="What a generation of the index commits to, with proofs",
-    tags=["sites"],
-    responses=problems(404),
-)
+@get("/generations/{generation:str}")
 async def get_generation(
     generation: FromPath[str],
     services: Injected,

@@ -7,7 +7,6 @@ from litestar import Request, Response, post
 from litestar.params import FromPath
 
 from registry.interfaces.http.limits import limit_writes
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.idempotency import idempotent, takes_key
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
@@ -30,11 +29,8 @@ class RefreshView(WireModel):
 @post(
     "/sites/{host:str}/refresh",
     operation_class=takes_key(JoseOperation),
-    summary="Say that a site's documents changed, with a signed statement",
-    tags=["registration"],
     status_code=202,
     guards=[limit_writes],
-    responses=problems(404, 408, 409, 410, 413, 415, 422, 429),
 )
 async def refresh_site(
     request: Request[Any, Any, Any], host: FromPath[str], services: Injected

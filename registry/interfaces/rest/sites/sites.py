@@ -15,7 +15,6 @@ from registry.db.sites import listed_sites as sites
 from registry.errors import NotFound, Refused
 from registry.formats.writing.forms import FORMS_TEXT, Form, write_as
 from registry.interfaces.http import refusals
-from registry.interfaces.http.problems import problems
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.http.strict import verify_text
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
@@ -57,12 +56,7 @@ class HistoryView(WireModel):
     versions: tuple[entry_views.DocumentView, ...]
 
 
-@get(
-    "/sites",
-    summary="Listed sites in the order of their registration",
-    tags=["sites"],
-    responses=problems(),
-)
+@get("/sites")
 async def list_sites(
     services: Injected,
     category: Category = None,
@@ -107,12 +101,7 @@ async def page_of_sites(
     return await listing.page(services, limit, cursor)
 
 
-@get(
-    "/sites/{host:str}",
-    summary="A site's entry",
-    tags=["sites"],
-    responses=problems(404, 410),
-)
+@get("/sites/{host:str}")
 async def get_site(
     host: FromPath[str],
     services: Injected,
@@ -129,12 +118,7 @@ async def get_site(
         return await show_entry(connection, services, entry)
 
 
-@get(
-    "/sites/{host:str}/document",
-    summary="A discovery document as it was fetched, or the site in another form",
-    tags=["sites"],
-    responses=problems(404, 410),
-)
+@get("/sites/{host:str}/document")
 async def get_document(
     host: FromPath[str],
     services: Injected,
@@ -163,12 +147,7 @@ async def get_document(
     raise NotFound(SITE_UNKNOWN, "the site has no such document")
 
 
-@get(
-    "/sites/{host:str}/history",
-    summary="All versions of a site's documents, the newest first",
-    tags=["sites"],
-    responses=problems(404, 410),
-)
+@get("/sites/{host:str}/history")
 async def get_history(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
 ) -> HistoryView:
@@ -181,12 +160,7 @@ async def get_history(
     )
 
 
-@get(
-    "/sites/{host:str}/quality",
-    summary="What the registry's own probes saw",
-    tags=["sites"],
-    responses=problems(404, 410),
-)
+@get("/sites/{host:str}/quality")
 async def get_quality(
     host: FromPath[str], services: Injected, limit: Limit = DEFAULT_LIMIT
 ) -> QualityView:
