@@ -8,7 +8,14 @@ answers that a repeated call gets again, most of which are operators'.
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.db.schema.metadata import audit_table, instant, registry_table
+from registry.db.schema.metadata import (
+    INSTANT,
+    audit_table,
+    from_zero,
+    optional,
+    registry_table,
+    required,
+)
 
 
 def _operator_key() -> sa.Column[str]:
@@ -20,38 +27,34 @@ operator = registry_table(
     "operator",
     sa.Column("operator_id", sa.Text, primary_key=True),
     sa.Column("kid", sa.Text, unique=True),
-    sa.Column("jwk", JSONB(none_as_null=True)),
-    instant("registered_at"),
-    instant("stated_at"),
-    instant("closed_at", nullable=True),
+    *required(INSTANT, "registered_at", "stated_at"),
+    *optional(JSONB(none_as_null=True), "jwk"),
+    *optional(INSTANT, "closed_at"),
 )
 
 operator_contact = registry_table(
     "operator_contact",
     _operator_key(),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("contact", sa.Text, nullable=False),
-    sa.Column("is_public", sa.Boolean, nullable=False),
+    *required(sa.Text, "name", "contact"),
+    *required(sa.Boolean, "is_public"),
 )
 
 operator_api_key = registry_table(
     "operator_api_key",
     _operator_key(),
     sa.Column("digest", sa.LargeBinary, nullable=False, unique=True),
-    instant("made_at"),
+    *required(INSTANT, "made_at"),
 )
 
 operator_nonce = registry_table(
     "operator_nonce",
     _operator_key(),
     sa.Column("nonce", sa.Text, primary_key=True),
-    instant("expires_at"),
+    *required(INSTANT, "expires_at"),
 )
 
 operator_count = audit_table(
-    "operator_count",
-    _operator_key(),
-    sa.Column("rankings", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    "operator_count", _operator_key(), *from_zero(sa.BigInteger, "rankings")
 )
 
 webhook = registry_table(
@@ -63,20 +66,15 @@ webhook = registry_table(
         sa.ForeignKey("registry.operator.operator_id"),
         nullable=False,
     ),
-    sa.Column("url", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("challenge", sa.Text, nullable=False),
-    sa.Column("cursor", sa.LargeBinary, nullable=False),
-    instant("created_at"),
-    instant("delivered_at", nullable=True),
-    sa.Column("problem", JSONB(none_as_null=True)),
-    sa.Column("failures", sa.Integer, nullable=False, server_default=sa.text("0")),
-    instant("due_at", nullable=True),
-    instant("leased_until", nullable=True),
-    sa.Column("fence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
-    sa.Column("registrable_domain", sa.Text, nullable=False),
-    sa.Column("network", sa.Text),
-    sa.Column("slowness", sa.Integer, nullable=False, server_default=sa.text("0")),
+    *required(sa.Text, "url", "state", "challenge", "registrable_domain"),
+    *required(sa.LargeBinary, "cursor"),
+    *required(INSTANT, "created_at"),
+    *optional(INSTANT, "delivered_at", "due_at", "leased_until"),
+    *optional(JSONB(none_as_null=True), "problem"),
+    *optional(sa.Text, "network"),
+    *from_zero(sa.Integer, "failures"),
+    *from_zero(sa.BigInteger, "fence"),
+    *from_zero(sa.Integer, "slowness"),
 )
 
 webhook_letter = registry_table(
@@ -88,17 +86,16 @@ webhook_letter = registry_table(
         primary_key=True,
     ),
     sa.Column("delivery_id", sa.Text, primary_key=True),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Column("problem", JSONB, nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False),
-    instant("died_at"),
+    *required(sa.Text, "body"),
+    *required(JSONB, "problem"),
+    *required(sa.Integer, "attempts"),
+    *required(INSTANT, "died_at"),
 )
 
 idempotent_answer = registry_table(
     "idempotent_answer",
     sa.Column("call", sa.LargeBinary, primary_key=True),
-    sa.Column("request", sa.LargeBinary, nullable=False),
-    sa.Column("answer", sa.LargeBinary, nullable=False),
-    instant("expires_at"),
+    *required(sa.LargeBinary, "request", "answer"),
+    *required(INSTANT, "expires_at"),
     sa.Index("idempotent_answer_expires_at_idx", "expires_at"),
 )

@@ -9,8 +9,15 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.db.schema.column_types import Packed, RecordId, Xid8
-from registry.db.schema.metadata import audit_table, disclosure_table, registry_table
-from registry.db.schema.metadata import instant as _instant
+from registry.db.schema.metadata import (
+    INSTANT,
+    audit_table,
+    disclosure_table,
+    from_zero,
+    optional,
+    registry_table,
+    required,
+)
 
 
 def _site_key() -> sa.Column[int]:
@@ -31,9 +38,8 @@ def _change_xid() -> sa.Column[int]:
 def _lease() -> list[sa.Column[object]]:
     """Columns of a row that crawlers lease: a fence counts the leases given."""
     return [
-        _instant("due_at", nullable=True),
-        _instant("leased_until", nullable=True),
-        sa.Column("fence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+        *optional(INSTANT, "due_at", "leased_until"),
+        *from_zero(sa.BigInteger, "fence"),
     ]
 
 
@@ -59,26 +65,20 @@ site = registry_table(
     "site",
     sa.Column("site_id", sa.BigInteger, primary_key=True),
     sa.Column("host", sa.Text, nullable=False, unique=True),
-    sa.Column("registrable_domain", sa.Text, nullable=False),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("seq", sa.BigInteger, nullable=False),
-    sa.Column("listing", JSONB, nullable=False),
-    sa.Column("declarations", JSONB, nullable=False),
-    sa.Column("category", sa.Text, nullable=False),
-    sa.Column("city", sa.Text),
-    sa.Column("country", sa.Text),
-    sa.Column("conformance", sa.Text, nullable=False),
-    sa.Column("semantic_hash", sa.LargeBinary),
-    _instant("registered_at"),
-    _instant("updated_at"),
-    _instant("changed_at"),
-    _instant("proved_at"),
-    sa.Column("proof_source", sa.Text, nullable=False),
-    sa.Column(
-        "failed_proofs", sa.SmallInteger, nullable=False, server_default=sa.text("0")
+    *required(
+        sa.Text,
+        "registrable_domain",
+        "status",
+        "category",
+        "conformance",
+        "proof_source",
     ),
-    sa.Column("unlisted_for", sa.Text),
-    sa.Column("moderated", sa.Text),
+    *required(sa.BigInteger, "seq"),
+    *required(JSONB, "listing", "declarations"),
+    *required(INSTANT, "registered_at", "updated_at", "changed_at", "proved_at"),
+    *optional(sa.Text, "city", "country", "unlisted_for", "moderated"),
+    *optional(sa.LargeBinary, "semantic_hash"),
+    *from_zero(sa.SmallInteger, "failed_proofs"),
     _change_xid(),
     sa.Column("short", JSONB, sa.Computed(SHORT, persisted=True)),
 )
@@ -86,11 +86,10 @@ site = registry_table(
 site_profile = registry_table(
     "site_profile",
     _site_key(),
-    sa.Column("listed", sa.Boolean, nullable=False),
-    sa.Column("profile", sa.LargeBinary, nullable=False),
-    sa.Column("policy", sa.Text, nullable=False),
+    *required(sa.Boolean, "listed"),
+    *required(sa.LargeBinary, "profile", "features"),
+    *required(sa.Text, "policy"),
     _change_xid(),
-    sa.Column("features", sa.LargeBinary, nullable=False),
 )
 
 site_key = registry_table(
@@ -98,38 +97,30 @@ site_key = registry_table(
     _site_key(),
     sa.Column("source", sa.Text, primary_key=True),
     sa.Column("kid", sa.Text, primary_key=True),
-    sa.Column("jwk", JSONB, nullable=False),
-    _instant("first_seen_at"),
-    sa.Column("standing", sa.Text, nullable=False),
-    _instant("last_seen_at"),
-    _instant("missed_at", nullable=True),
+    *required(JSONB, "jwk"),
+    *required(INSTANT, "first_seen_at", "last_seen_at"),
+    *required(sa.Text, "standing"),
+    *optional(INSTANT, "missed_at"),
 )
 
 challenge = registry_table(
     "challenge",
     sa.Column("host", sa.Text, primary_key=True),
     sa.Column("nonce", sa.Text, primary_key=True),
-    _instant("issued_at"),
-    _instant("expires_at"),
-    _instant("used_at", nullable=True),
+    *required(INSTANT, "issued_at", "expires_at"),
+    *optional(INSTANT, "used_at"),
 )
 
 registration = registry_table(
     "registration",
     sa.Column("registration_id", sa.Text, primary_key=True),
-    sa.Column("host", sa.Text, nullable=False),
-    sa.Column("act", sa.Text, nullable=False),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("kid", sa.Text, nullable=False),
-    sa.Column("seq", sa.BigInteger, nullable=False),
-    sa.Column("nonce", sa.Text, nullable=False),
-    sa.Column("token", sa.LargeBinary, nullable=False),
-    sa.Column("token_digest", sa.LargeBinary, nullable=False),
-    sa.Column("registrable_domain", sa.Text),
-    sa.Column("network", sa.Text),
-    sa.Column("problems", JSONB, nullable=False),
-    _instant("submitted_at"),
-    _instant("decided_at", nullable=True),
+    *required(sa.Text, "host", "act", "status", "kid", "nonce"),
+    *required(sa.BigInteger, "seq"),
+    *required(sa.LargeBinary, "token", "token_digest"),
+    *required(JSONB, "problems"),
+    *required(INSTANT, "submitted_at"),
+    *optional(sa.Text, "registrable_domain", "network"),
+    *optional(INSTANT, "decided_at"),
     *_lease(),
 )
 
@@ -138,81 +129,64 @@ document = registry_table(
     _site_key(),
     sa.Column("url", sa.Text, primary_key=True),
     sa.Column("version", sa.Integer, primary_key=True),
-    sa.Column("format", sa.Text, nullable=False),
-    sa.Column("dialect", sa.Text, nullable=False),
-    sa.Column("conformance", sa.Text, nullable=False),
-    sa.Column("provenance", JSONB, nullable=False),
-    sa.Column("signature", JSONB, nullable=False),
-    sa.Column("deviations", JSONB, nullable=False),
-    sa.Column("semantic_hash", sa.LargeBinary, nullable=False),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-    sa.Column("content_type", sa.Text, nullable=False),
-    sa.Column("etag", sa.Text),
-    sa.Column("last_modified", sa.Text),
-    _instant("first_fetched_at"),
-    _instant("fetched_at"),
-    _instant("retired_at", nullable=True),
+    *required(sa.Text, "format", "dialect", "conformance", "content_type"),
+    *required(JSONB, "provenance", "signature", "deviations"),
+    *required(sa.LargeBinary, "semantic_hash", "body"),
+    *required(INSTANT, "first_fetched_at", "fetched_at"),
+    *optional(sa.Text, "etag", "last_modified"),
+    *optional(INSTANT, "retired_at"),
 )
 
 task = registry_table(
     "task",
     _site_key(),
     sa.Column("kind", sa.Text, primary_key=True),
-    sa.Column("failures", sa.Integer, nullable=False, server_default=sa.text("0")),
+    *from_zero(sa.Integer, "failures"),
     sa.Column("outcome", JSONB, nullable=False, server_default=sa.text("'{}'")),
     *_lease(),
-    sa.Column("visits", sa.Float, nullable=False, server_default=sa.text("0")),
-    sa.Column("unchanged", sa.Float, nullable=False, server_default=sa.text("0")),
-    sa.Column("mean_gap_days", sa.Float, nullable=False, server_default=sa.text("0")),
-    _instant("learnt_at", nullable=True),
-    _instant("hinted_at", nullable=True),
-    _instant("not_before", nullable=True),
+    *from_zero(sa.Float, "visits", "unchanged", "mean_gap_days"),
+    *optional(INSTANT, "learnt_at", "hinted_at", "not_before"),
     sa.Column("standing", JSONB, nullable=False, server_default=sa.text("'{}'")),
 )
 
 heartbeat = registry_table(
-    "heartbeat", sa.Column("part", sa.Text, primary_key=True), _instant("beat_at")
+    "heartbeat",
+    sa.Column("part", sa.Text, primary_key=True),
+    *required(INSTANT, "beat_at"),
 )
 
 refresh = registry_table(
-    "refresh", _site_key(), _instant("issued_at"), _instant("paid_until")
+    "refresh", _site_key(), *required(INSTANT, "issued_at", "paid_until")
 )
 
 notice = registry_table(
     "notice",
     _site_key(),
     sa.Column("notice_id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-    _instant("noted_at"),
-    sa.Column("code", sa.Text, nullable=False),
-    sa.Column("detail", sa.Text, nullable=False),
-    sa.Column("fix", sa.Text, nullable=False),
-    sa.Column("url", sa.Text),
-    sa.Column("problem", sa.Text),
+    *required(INSTANT, "noted_at"),
+    *required(sa.Text, "code", "detail", "fix"),
+    *optional(sa.Text, "url", "problem"),
 )
 
 probe = registry_table(
     "probe",
     _site_key(),
-    sa.Column("observed_at", sa.DateTime(timezone=True), primary_key=True),
-    sa.Column("outcome", sa.Text, nullable=False),
-    sa.Column("elapsed_ms", sa.Integer, nullable=False),
+    sa.Column("observed_at", INSTANT, primary_key=True),
+    *required(sa.Text, "outcome"),
+    *required(sa.Integer, "elapsed_ms"),
 )
 
 label = disclosure_table(
     "label",
     sa.Column("site_id", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("label_id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-    sa.Column("told_by", sa.Text, nullable=False),
-    _instant("told_at"),
-    _instant("valid_from"),
-    sa.Column("observed_on", sa.Date),
-    sa.Column("size", sa.Text),
-    sa.Column("independence", sa.Text),
-    sa.Column("chain", sa.Text),
-    sa.Column("commission_percent", sa.Float),
-    sa.Column("source", sa.Text, nullable=False),
-    sa.Column("statement", sa.LargeBinary),
-    sa.Column("record_id", RecordId),
+    *required(sa.Text, "told_by", "source"),
+    *required(INSTANT, "told_at", "valid_from"),
+    *optional(sa.Date, "observed_on"),
+    *optional(sa.Text, "size", "independence", "chain"),
+    *optional(sa.Float, "commission_percent"),
+    *optional(sa.LargeBinary, "statement"),
+    *optional(RecordId, "record_id"),
     sa.UniqueConstraint("statement", name="label_statement_key"),
 )
 
@@ -220,118 +194,119 @@ pending = audit_table(
     "pending",
     sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
     sa.Column("record_id", RecordId, nullable=False, unique=True),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("body", Packed, nullable=False),
-    sa.Column("leaf_hash", sa.LargeBinary, nullable=False),
-    _instant("accepted_at"),
+    *required(sa.Text, "kind"),
+    *required(Packed, "body"),
+    *required(sa.LargeBinary, "leaf_hash"),
+    *required(INSTANT, "accepted_at"),
 )
 
 entry = audit_table(
     "entry",
     sa.Column("leaf_index", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("record_id", RecordId, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("body", Packed, nullable=False),
-    sa.Column("leaf_hash", sa.LargeBinary, nullable=False),
-    _instant("accepted_at"),
+    *required(RecordId, "record_id"),
+    *required(sa.Text, "kind"),
+    *required(Packed, "body"),
+    *required(sa.LargeBinary, "leaf_hash"),
+    *required(INSTANT, "accepted_at"),
 )
 
 tile_hash = audit_table(
     "tile_hash",
     sa.Column("level", sa.SmallInteger, primary_key=True, autoincrement=False),
     sa.Column("position", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("hash", sa.LargeBinary, nullable=False),
+    *required(sa.LargeBinary, "hash"),
 )
 
 checkpoint = audit_table(
     "checkpoint",
     sa.Column("size", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("root", sa.LargeBinary, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    _instant("published_at"),
+    *required(sa.LargeBinary, "root"),
+    *required(sa.Text, "note"),
+    *required(INSTANT, "published_at"),
 )
 
 ranking = audit_table(
     "ranking",
     sa.Column("record_id", RecordId, primary_key=True),
-    _instant("accepted_at"),
-    sa.Column("operator", sa.Text, nullable=False),
-    sa.Column("eligible", sa.BigInteger, nullable=False),
-    sa.Column("returned", sa.LargeBinary, nullable=False),
-    sa.Column("sampled", sa.LargeBinary, nullable=False),
-    sa.Column("query_key", sa.LargeBinary),
-    sa.Column("category", sa.Text),
-    sa.Column("located", sa.Boolean),
-    sa.Column("query", sa.LargeBinary),
-    sa.Column("location", sa.LargeBinary),
-    sa.Column("filters", sa.LargeBinary),
-    sa.Column("request", sa.LargeBinary),
-    sa.Column("scores", sa.LargeBinary),
-    sa.Column("terms", sa.LargeBinary),
-    sa.Column("answer", sa.LargeBinary),
+    *required(INSTANT, "accepted_at"),
+    *required(sa.Text, "operator"),
+    *required(sa.BigInteger, "eligible"),
+    *required(sa.LargeBinary, "returned", "sampled"),
+    *optional(
+        sa.LargeBinary,
+        "query_key",
+        "query",
+        "location",
+        "filters",
+        "request",
+        "scores",
+        "terms",
+        "answer",
+    ),
+    *optional(sa.Text, "category"),
+    *optional(sa.Boolean, "located"),
 )
 
 selection = audit_table(
     "selection",
     sa.Column("ranking_id", RecordId, primary_key=True),
-    sa.Column("record_id", RecordId, nullable=False),
-    sa.Column("site_id", sa.BigInteger),
-    _instant("accepted_at"),
-    sa.Column("choice", sa.LargeBinary),
+    *required(RecordId, "record_id"),
+    *required(INSTANT, "accepted_at"),
+    *optional(sa.BigInteger, "site_id"),
+    *optional(sa.LargeBinary, "choice"),
 )
 
 attestation = audit_table(
     "attestation",
     sa.Column("digest", sa.LargeBinary, primary_key=True),
-    sa.Column("record_id", RecordId, nullable=False),
-    _instant("accepted_at"),
+    *required(RecordId, "record_id"),
+    *required(INSTANT, "accepted_at"),
 )
 
 day_seed = audit_table(
     "day_seed",
     sa.Column("day", sa.Date, primary_key=True),
-    sa.Column("secret", sa.LargeBinary, nullable=False),
-    sa.Column("commitment_id", RecordId, nullable=False),
-    sa.Column("reveal_id", RecordId),
+    *required(sa.LargeBinary, "secret"),
+    *required(RecordId, "commitment_id"),
+    *optional(RecordId, "reveal_id"),
 )
 
 policy = audit_table(
     "policy",
     sa.Column("digest", sa.Text, primary_key=True),
     sa.Column("code", sa.Text, primary_key=True),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-    sa.Column("record_id", RecordId, nullable=False),
-    _instant("effective_at"),
+    *required(sa.LargeBinary, "body"),
+    *required(RecordId, "record_id"),
+    *required(INSTANT, "effective_at"),
 )
 
 cosignature = audit_table(
     "cosignature",
     sa.Column("size", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("witness", sa.Text, primary_key=True),
-    sa.Column("line", sa.Text, nullable=False),
-    _instant("cosigned_at"),
+    *required(sa.Text, "line"),
+    *required(INSTANT, "cosigned_at"),
 )
 
 rollback_evidence = audit_table(
     "rollback_evidence",
     sa.Column("source", sa.Text, primary_key=True),
-    sa.Column("size", sa.BigInteger, nullable=False),
-    sa.Column("detail", sa.Text, nullable=False),
+    *required(sa.BigInteger, "size"),
+    *required(sa.Text, "detail"),
 )
 
 erasure = audit_table(
     "erasure",
     sa.Column("record_id", RecordId, primary_key=True),
-    sa.Column("first_index", sa.BigInteger, nullable=False),
-    sa.Column("last_index", sa.BigInteger, nullable=False),
-    sa.Column("is_scheduled", sa.Boolean, nullable=False),
-    _instant("erased_at"),
+    *required(sa.BigInteger, "first_index", "last_index"),
+    *required(sa.Boolean, "is_scheduled"),
+    *required(INSTANT, "erased_at"),
     sa.UniqueConstraint("first_index", "is_scheduled", name="erasure_once"),
 )
 
 erased_page = audit_table(
     "erased_page",
     sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-    sa.Column("relation", sa.Text, nullable=False),
-    sa.Column("page", sa.BigInteger, nullable=False),
+    *required(sa.Text, "relation"),
+    *required(sa.BigInteger, "page"),
 )

@@ -50,6 +50,5 @@ def own_manifest(name: Manifest, origin: str) -> JsonObject:
 
 def llms_txt(origin: str) -> str:
     """Return the registry in Markdown for language models, after llmstxt.org."""
-    return _LLMS_TXT.render(
-        name=NAME, summary=SUMMARY, origin=origin, actions=OWN_ACTIONS
-    )
+    words = {"name": NAME, "summary": SUMMARY, "actions": OWN_ACTIONS}
+    return str(_LLMS_TXT.render(words, origin=origin))
