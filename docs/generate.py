@@ -41,7 +41,7 @@ CHAPTERS = {
     "registry.usecases": "The registry's state",
     "registry.identity": "Keys, statements and signatures",
     "registry.sites": "Hosts and places",
-    "registry.strict_json": "JSON",
+    "registry.refusals": "JSON",
     "registry.formats": "Discovery documents",
     "crawler": "Fetching a site",
     "registry.records": "Records and promises",
@@ -84,14 +84,9 @@ def problem_types(prefix: str = "") -> Iterator[tuple[str, ProblemType]]:
 
 
 def _declared(module: ModuleType) -> Iterator[tuple[str, ProblemType]]:
-    """Yield the kinds of the package's table, or those that the module's code makes."""
-    path = Path(str(module.__file__))
-    if path.name == "refusals.py":
+    """Yield the kinds of the package's table."""
+    if Path(str(module.__file__)).name == "refusals.py":
         yield from read_problem_types(str(module.__package__)).items()
-    source = path.read_text()
-    for name, value in vars(module).items():
-        if isinstance(value, ProblemType) and f"{name} = ProblemType(" in source:
-            yield name, value
 
 
 def modules() -> Iterator[ModuleType]:

@@ -16,45 +16,20 @@ from functools import reduce
 from typing import NoReturn, TypeAlias
 
 from registry.errors import ProblemType, Refused, TooLarge
+from registry.refusals import (
+    JSON_CHARACTER,
+    JSON_DUPLICATE_KEY,
+    JSON_ENCODING,
+    JSON_NUMBER,
+    JSON_SYNTAX,
+    JSON_TOO_DEEP,
+    JSON_TOO_LARGE,
+)
 
 JsonValue: TypeAlias = (
     bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 )
 JsonObject: TypeAlias = dict[str, JsonValue]
-
-JSON_TOO_LARGE = ProblemType(
-    "json_too_large",
-    "The JSON is too large.",
-    "Send or serve less; leave out what is not needed.",
-)
-JSON_TOO_DEEP = ProblemType(
-    "json_too_deep",
-    "The JSON is nested too deeply.",
-    "Flatten it: put fewer objects and arrays within each other.",
-)
-JSON_ENCODING = ProblemType(
-    "json_encoding", "The JSON is not UTF-8.", "Encode it as UTF-8."
-)
-JSON_SYNTAX = ProblemType(
-    "json_syntax",
-    "This is not JSON.",
-    "Write one JSON value: no comments, no trailing commas, double quotes only.",
-)
-JSON_DUPLICATE_KEY = ProblemType(
-    "json_duplicate_key",
-    "A member is named twice in one object.",
-    "Keep one of the two; parsers disagree about which of them counts.",
-)
-JSON_NUMBER = ProblemType(
-    "json_number",
-    "A number is not exactly representable.",
-    "Use finite numbers between -(2^53-1) and 2^53-1; send longer ones as strings.",
-)
-JSON_CHARACTER = ProblemType(
-    "json_character",
-    "A string holds a character that text cannot hold.",
-    "Remove NUL characters and unpaired surrogates.",
-)
 
 MAX_SAFE_NUMBER = 2**53 - 1
 _MAX_DIGITS = len(str(MAX_SAFE_NUMBER))

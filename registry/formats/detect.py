@@ -33,7 +33,8 @@ from registry.formats.reading.reader import DeviationLog, Reader, kind_of
 from registry.formats.wab.dialects import is_wab
 from registry.formats.wab.discovery import read_wab
 from registry.formats.webmcp import is_webmcp, names_webmcp, read_webmcp
-from registry.strict_json import JSON_SYNTAX, JsonObject, parse_json
+from registry.refusals import JSON_SYNTAX
+from registry.strict_json import JsonObject, parse_json
 
 
 @contextmanager

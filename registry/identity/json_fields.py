@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from registry.errors import Refused, RegistryError
 from registry.identity.refusals import MEMBER_INVALID, MEMBER_MISSING
-from registry.strict_json import JSON_SYNTAX, JsonObject, JsonValue, parse_json
+from registry.refusals import JSON_SYNTAX
+from registry.strict_json import JsonObject, JsonValue, parse_json
 
 Parsed = TypeVar("Parsed")
 Choice = TypeVar("Choice", bound=str)

@@ -1,7 +1,5 @@
 """Listings page by page, and the cursors that lead from one page to the next."""
 
-import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,6 +12,7 @@ from litestar.params import QueryParameter
 
 from registry.db.engine.engines import Connection
 from registry.errors import Refused
+from registry.identity import base64url
 from registry.interfaces.http.refusals import CURSOR_EXPIRED, CURSOR_INVALID
 from registry.interfaces.http.services import Services
 
@@ -31,8 +30,7 @@ def seal_cursor(key: bytes, purpose: str, state: bytes, now: datetime) -> str:
     """
     hour = int(now.timestamp()) // HOUR_S + 1
     sealed = (hour * HOUR_S).to_bytes(TIME_BYTES, "big") + state
-    tagged = _tag(key, purpose, sealed) + sealed
-    return base64.urlsafe_b64encode(tagged).decode().rstrip("=")
+    return base64url.encode(_tag(key, purpose, sealed) + sealed)
 
 
 def open_cursor(
@@ -48,9 +46,8 @@ def open_cursor(
     Raises: Refused if it was not sealed for this purpose, or long ago.
     """
     try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        raw = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError) as error:
+        raw = base64url.decode(cursor)
+    except ValueError as error:
         raise Refused(CURSOR_INVALID, pointer=pointer) from error
     tag, sealed = raw[:TAG_BYTES], raw[TAG_BYTES:]
     if not hmac.compare_digest(tag, _tag(key, purpose, sealed)):

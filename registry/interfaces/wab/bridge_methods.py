@@ -1,6 +1,5 @@
 """The methods of the bridge (WAB 1.0, §5.3)."""
 
-import base64
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from registry.errors import NotFound, Refused
+from registry.identity import base64url
 from registry.identity.keys.api_key import digest_api_key
 from registry.interfaces.discovery.own_site import NAME, SUMMARY
 from registry.interfaces.http.refusals import PARAMETER_INVALID
@@ -144,13 +144,12 @@ async def _authenticate(exchange: Exchange) -> Json:
     )
     exchange.session = session
     exchange.token = seal_session(services.web_key, session, exchange.agent.network)
-    secret = base64.urlsafe_b64encode(session.secret(services.web_key))
     return {
         "sessionToken": exchange.token,
         "token": exchange.token,  # as WAB's own clients look for it
         "expiresAt": format_millisecond(session.expires_at),
         "permissions": _permissions(session.permissions),
-        "signingSecret": secret.decode().rstrip("="),
+        "signingSecret": base64url.encode(session.secret(services.web_key)),
     }
 
 

@@ -5,8 +5,6 @@ that key. It is opaque to the agent, and bound to the network that it was given 
 elsewhere it is no token (§8.7).
 """
 
-import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
@@ -18,6 +16,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from registry.errors import Unauthorized
+from registry.identity import base64url
 from registry.interfaces.wab.refusals import SESSION_ENDED, SESSION_INVALID
 
 LIFETIME = timedelta(hours=1)
@@ -76,7 +75,7 @@ def seal_session(key: bytes, session: Session, network: str) -> str:
     )
     number = bytes.fromhex(session.id)
     body = _cipher(key, number).encrypt(_NO_NONCE, msgspec.msgpack.encode(sealed), None)
-    return PREFIX + base64.urlsafe_b64encode(number + body).decode().rstrip("=")
+    return PREFIX + base64url.encode(number + body)
 
 
 def open_session(key: bytes, token: str, network: str, now: datetime) -> Session:
@@ -103,11 +102,9 @@ def open_session(key: bytes, token: str, network: str, now: datetime) -> Session
 
 def _parts(token: str) -> tuple[bytes, bytes]:
     """Return the id and what is sealed. Raises: Unauthorized."""
-    text = token[:MAX_TOKEN_LENGTH].removeprefix(PREFIX)
     try:
-        padded = text + "=" * (-len(text) % 4)
-        raw = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
+        raw = base64url.decode(token[:MAX_TOKEN_LENGTH].removeprefix(PREFIX))
+    except ValueError:
         raise Unauthorized(SESSION_INVALID) from None
     if not token.startswith(PREFIX) or len(raw) <= _ID_BYTES + _TAG_BYTES:
         raise Unauthorized(SESSION_INVALID)

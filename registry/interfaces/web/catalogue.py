@@ -6,10 +6,10 @@ can be read.
 
 from collections.abc import Mapping
 
-from registry import strict_json
 from registry.errors import ProblemType, read_problem_types
 
 _PACKAGES = (
+    "registry",
     "registry.reports.archive",
     "registry.reports",
     "registry.records",
@@ -25,7 +25,6 @@ _PACKAGES = (
 
 PROBLEM_TYPES: Mapping[str, ProblemType] = {
     kind.code: kind
-    for kinds in (*map(read_problem_types, _PACKAGES), vars(strict_json))
-    for kind in kinds.values()
-    if isinstance(kind, ProblemType)
+    for package in _PACKAGES
+    for kind in read_problem_types(package).values()
 }

@@ -5,15 +5,15 @@ the secret proves that its holder got the answer. It is an HMAC of the ULID, so 
 is stored and any web process can check it.
 """
 
-import base64
 import hashlib
 import hmac
 
 from registry.errors import Forbidden, NotFound
+from registry.identity import base64url
 from registry.sites.identifier import is_ulid
 from registry.usecases.refusals import RANKING_NOT_YOURS, RANKING_UNKNOWN
 
-SECRET_BYTES = 15  # 24 characters of base64url, no padding
+SECRET_BYTES = 15  # 20 characters of base64url
 
 
 def make_receipt(key: bytes, record_id: str) -> str:
@@ -44,4 +44,4 @@ def verify_receipt_id(key: bytes, ranking_id: str) -> str:
 
 def _secret(key: bytes, record_id: str) -> str:
     tag = hmac.digest(key, b"ranking\0" + record_id.encode(), hashlib.sha256)
-    return base64.urlsafe_b64encode(tag[:SECRET_BYTES]).decode()
+    return base64url.encode(tag[:SECRET_BYTES])
