@@ -10,9 +10,8 @@ from random import Random
 import click
 
 from registry.bench.synthetic.mutations import mutations
-from registry.demo.town.build_document import build_document
+from registry.demo.town.build_document import build_document, build_page
 from registry.demo.town.member import CAST
-from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import json_resource
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import MAX_BODY_BYTES, Parsed, Rejected

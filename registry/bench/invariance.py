@@ -18,9 +18,8 @@ import click
 
 from registry.bench.figures import tell_figures
 from registry.demo.requests import OTHERS, SHOWN, Request
-from registry.demo.town.build_document import build_document, document_path
+from registry.demo.town.build_document import build_document, build_page, document_path
 from registry.demo.town.member import CAST, Member
-from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import json_resource
 from registry.identity.statements.declarations import Declarations
 from registry.ranking.encoders.encoder import load_encoder

@@ -13,9 +13,8 @@ from typing import Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.demo.town.build_document import build_document, document_path
+from registry.demo.town.build_document import build_document, build_page, document_path
 from registry.demo.town.member import Member
-from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import Resource, html, json_resource, plain
 from registry.identity.keys.jwk import jwks_document
 from registry.identity.keys.key_source import KEY_SET_PATH

@@ -5,11 +5,10 @@ from hashlib import sha256
 
 import pytest
 
-from registry.demo.town.build_document import build_document, document_path
+from registry.demo.town.build_document import build_document, build_page, document_path
 from registry.demo.town.house import alter_signed, spoil
 from registry.demo.town.member import CAST, Member
 from registry.demo.town.member_declarations import declare, document_urls
-from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import Resource, json_resource
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Document, Parsed, Rejected

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 import pytest
 from msgspec import structs
 
-from registry.demo.town.build_document import build_document, document_path
+from registry.demo.town.build_document import build_document, build_page, document_path
 from registry.demo.town.member import CAST, Member
-from registry.demo.town.member_pages import build_page
 from registry.demo.town.resource import json_resource
 from registry.formats.assemble import assemble
 from registry.formats.detect import parse_document, parse_page
