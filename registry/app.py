@@ -15,6 +15,7 @@ from litestar.config.cors import CORSConfig
 from litestar.di import Provide
 from litestar.types import ASGIApp
 
+from registry.garbage_collection import collect_less_often
 from registry.interfaces.http.compression import Compression
 from registry.interfaces.http.envelope import Envelope
 from registry.interfaces.http.services import Services
@@ -35,7 +36,7 @@ from registry.interfaces.web import openapi
 from registry.interfaces.web.problem_page import PAGE_EXCEPTION_HANDLERS
 from registry.observability import configure_logging, metrics_of_process, metrics_served
 from registry.open_services import open_services
-from registry.process import beat, collect_less_often, is_supervised, raise_file_limit
+from registry.process import beat, is_supervised, raise_file_limit
 from registry.settings import Settings
 from registry.settings_reader import read_settings
 

@@ -45,6 +45,7 @@ from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
 from registry.usecases.reports.answer_counterfactual import Counterfactuals
+from registry.usecases.reports.trial_materials import TrialMaterials
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.record_rankings import RankingRecorder
@@ -156,6 +157,7 @@ def _services(
         former_vkeys=keyring.load_former_vkeys(keys),
         auditors=settings.auditor_keys,
         counterfactuals=_counterfactuals(settings, auditor, searcher, ids.clock),
+        trial_materials=TrialMaterials(api),
         promise_vkey=keyring.load_vkey(keys, keyring.PROMISE),
         web_key=keyring.load_web_key(keys),
         ids=ids,

@@ -2,7 +2,6 @@
 
 import asyncio
 import ctypes
-import gc
 import os
 import resource
 import signal
@@ -10,6 +9,8 @@ import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
+
+from registry.garbage_collection import collect_less_often
 
 HEARTBEATS = "HEARTBEATS"
 """Variable with the path of a named pipe, into which supervised processes write their ids."""
@@ -29,17 +30,6 @@ def keep_freed_memory(max_bytes: int) -> None:
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_M_MMAP_THRESHOLD, _MAX_MMAP_THRESHOLD)
         mallopt(_M_TRIM_THRESHOLD, max_bytes)
-
-
-def collect_less_often() -> None:
-    """Make cyclic garbage collection rarer, and exempt all present objects from it.
-
-    Answers and reports make millions of small objects without cycles: a report of 300,000
-    rankings takes a quarter more time at Python's own thresholds.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def raise_file_limit(files: int) -> None:

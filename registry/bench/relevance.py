@@ -20,11 +20,11 @@ from registry.bench.retrieval_set import (
     read_set,
     with_actions,
 )
+from registry.garbage_collection import collect_less_often
 from registry.index.columns.rows import rows_of
 from registry.index.query.index_searcher import searcher_of
 from registry.index.query.scoring_parameters import Query
 from registry.index.segments.levels import make_level
-from registry.process import collect_less_often
 from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import POLICIES, Policy
 from registry.ranking.profile import Profile, make_profile

@@ -38,7 +38,7 @@ from registry.compiled.library import find_library
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Role, engine_at
 from registry.db.schema.migrate import migrate
-from registry.process import collect_less_often
+from registry.garbage_collection import collect_less_often
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.reports.archive.reading import open_archive
 from registry.reports.model import FairnessReport

@@ -1,6 +1,5 @@
 """`fair-registry`: the commands."""
 
-import gc
 import os
 
 # For the commands, and the processes that they start.
@@ -9,12 +8,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import click
 
+from registry.garbage_collection import raise_thresholds
 from registry.terminal.lazy_group import LazyGroup
 
-# Commands load tables of millions of objects without a cycle among them, and end soon:
-# at Python's own thresholds a tenth of the start of `audit reproduce` goes to the search.
-# The numbers are those of `registry.process`, whose import would cost each command asyncio.
-gc.set_threshold(50_000, 20, 100)
+raise_thresholds()
 
 COMMANDS = {
     "serve": "registry.cli.service.serve:serve",

@@ -51,6 +51,11 @@ def neutralise_all(value: Any) -> Any:
             return value
 
 
+def with_notice(members: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer's members neutralised, and the notice before them."""
+    return {"notice": NOTICE, **neutralise_all(members)}
+
+
 def _is_joining(line: str, place: int) -> bool:
     """Return whether a joiner is alone between two visible characters, as in scripts."""
     around = line[place - 1 : place] + line[place + 1 : place + 2]

@@ -1,4 +1,4 @@
-"""Putting an auditor's label of a site on record, and telling what labels there are."""
+"""Putting an auditor's label of a site on record, and listing what labels there are."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -83,7 +83,7 @@ def _notice(labelling: Labelling) -> Notice:
         "labelled",
         f"{auditor} says: {stated_text}."
         if stated_text
-        else f"{auditor} takes back what it said.",
+        else f"{auditor} withdraws its statement.",
         fix="It counts in reports and moves no ranking. If it is wrong, show the "
         "auditor; /v1/sites/HOST/disclosures has the source and the day.",
     )

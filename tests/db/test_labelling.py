@@ -156,7 +156,7 @@ async def test_owner_is_told_what_an_auditor_says(scene: Scene, site_id: int) ->
     )
     assert [row.detail for row in rows] == [
         "auditor.example says: size large, commission 12.5%.",
-        "auditor.example takes back what it said.",
+        "auditor.example withdraws its statement.",
     ]
 
 

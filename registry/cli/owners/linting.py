@@ -137,7 +137,7 @@ def _advising(*, allow_loopback: bool) -> Callable[..., Report] | None:
     return look
 
 
-# --- telling --------------------------------------------------------------------------
+# --- printing -------------------------------------------------------------------------
 
 
 def _print_report(report: Report, shown_as: str, *, has_url: bool) -> None:

@@ -21,9 +21,9 @@ from registry.cli.service.database import (
 )
 from registry.client import OWN_REPORT, REPORT, RegistryClient, SignedFile
 from registry.db.engine.engines import Role, engine_at
+from registry.garbage_collection import collect_less_often
 from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.index.sources import digest_of_code
-from registry.process import collect_less_often
 from registry.reports.archive.reading import open_archive
 from registry.reports.model import FairnessReport
 from registry.reports.render.report_files import FORMAT, Form

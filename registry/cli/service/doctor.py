@@ -37,7 +37,7 @@ from registry.usecases.log.promiser import STANDSTILL
 from registry.usecases.log.sequence import load_edge
 
 OLDEST_POSTGRES = 15
-CLOCK_TOLERANCE = timedelta(seconds=2)
+CLOCKS_AGREE_WITHIN = timedelta(seconds=2)
 REQUEST_TIMEOUT_S = 10.0
 
 State = Literal["good", "advice", "act"]
@@ -184,7 +184,7 @@ def _judge_server(facts: ServerFacts) -> Iterator[Finding]:
         detail = f"{facts.revision or 'none'}, where this release needs {newest}"
         yield Finding("schema", "act", detail, "fair-registry db migrate, or serve")
     apart = abs(datetime.now(UTC) - facts.now)
-    if apart <= CLOCK_TOLERANCE:
+    if apart <= CLOCKS_AGREE_WITHIN:
         yield Finding("clock", "good", "that of the database")
     else:
         detail = f"{apart.total_seconds():.0f} s from the database's"

@@ -110,7 +110,7 @@ def disown(cluster: Path) -> None:
 
 
 def cause_of_end(log: Path, start: int) -> str:
-    """Return the server's own last word of why it does not start, if it said one."""
+    """Return the server's own last word of why it does not start, if it logged one."""
     with suppress(FileNotFoundError), log.open("rb") as file:
         file.seek(start)
         lines = file.read().decode(errors="replace").splitlines()

@@ -19,6 +19,7 @@ from registry.usecases.log.served_log import ServedLog
 from registry.usecases.operators.operator_access import OperatorAccess
 from registry.usecases.readiness import Readiness
 from registry.usecases.reports.answer_counterfactual import Counterfactuals
+from registry.usecases.reports.trial_materials import TrialMaterials
 from registry.usecases.search.answer_search import Searcher
 from registry.usecases.sites.lint import Linter
 from registry.usecases.sites.listed_entries import ListedCount
@@ -70,6 +71,7 @@ class Services:
     former_vkeys: tuple[str, ...]
     auditors: frozenset[str]
     counterfactuals: Counterfactuals
+    trial_materials: TrialMaterials
     promise_vkey: str
     web_key: bytes
     ids: IdSource

@@ -16,7 +16,7 @@ from registry.errors import NotFound, Refused
 from registry.formats.as_mcp_tools import as_mcp_tools
 from registry.formats.invocations import invocations_of, shorten
 from registry.formats.rate_limits import declared_limits
-from registry.formats.untrusted_text import NOTICE, neutralise_all
+from registry.formats.untrusted_text import with_notice
 from registry.interfaces.http import refusals
 from registry.interfaces.http.credentials import Call, admit_caller
 from registry.interfaces.http.limits import Kind
@@ -126,7 +126,7 @@ async def _select(caller: Caller, arguments: Json) -> Json:
 async def _explain(caller: Caller, arguments: Json) -> Json:
     ranking_id = convert_body(arguments, _RankingArguments).ranking_id
     explained = await explain_ranking(caller.services, ranking_id)
-    return {"notice": NOTICE, **neutralise_all(explained)}
+    return with_notice(explained)
 
 
 async def _get_site(caller: Caller, arguments: Json) -> Json:
@@ -153,7 +153,7 @@ async def _get_site(caller: Caller, arguments: Json) -> Json:
     shown = {
         name: value for name, value in members.items() if value or name == "actions"
     }
-    return {"notice": NOTICE, **neutralise_all(shown)}
+    return with_notice(shown)
 
 
 async def _get_site_tools(caller: Caller, arguments: Json) -> Json:
@@ -168,7 +168,7 @@ async def _get_site_tools(caller: Caller, arguments: Json) -> Json:
         for limit in declared_limits(document.format, view_content(document).content)
     ]
     tools = as_mcp_tools(entry.site, host=entry.host)
-    return {"notice": NOTICE, **neutralise_all({**tools, "rateLimits": limits})}
+    return with_notice({**tools, "rateLimits": limits})
 
 
 _CALLS: Mapping[str, Callable[[Caller, Json], Awaitable[Json]]] = {
@@ -195,7 +195,7 @@ async def _resource(caller: Caller, uri: str) -> object:
         detail = f"resources are {POLICY_URI} and wab://HOST/discovery"
         raise NotFound(SITE_UNKNOWN, detail, pointer="uri")
     document = await get_document.fn(named[1], caller.services, form="wab")
-    return {"notice": NOTICE, **neutralise_all(document)}
+    return with_notice(document)
 
 
 async def list_discovery(

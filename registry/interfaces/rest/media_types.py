@@ -1,4 +1,4 @@
-"""Operations that answer in several media types or with headers of their own, as OpenAPI tells them."""
+"""Operations that answer in several media types or with headers of their own, as OpenAPI has them."""
 
 from dataclasses import dataclass
 

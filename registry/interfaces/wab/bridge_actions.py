@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from litestar.types import Scope
 
-from registry.formats.untrusted_text import NOTICE, neutralise_all
+from registry.formats.untrusted_text import neutralise_all, with_notice
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.strict import convert_body, pointing_into_body
@@ -70,7 +70,7 @@ async def _search(caller: ActionCaller, data: Json) -> Any:
         answer = await search_and_pick(
             caller.services, query, caller.scope, caller.operator
         )
-    return {"notice": NOTICE, **neutralise_all(msgspec.to_builtins(answer))}
+    return with_notice(msgspec.to_builtins(answer))
 
 
 async def _get_site(caller: ActionCaller, data: Json) -> Any:
@@ -78,13 +78,13 @@ async def _get_site(caller: ActionCaller, data: Json) -> Any:
     async with services.api.connect() as connection:
         entry = await find_registered(connection, host, test_hosts=services.test_hosts)
         view = msgspec.to_builtins(await show_entry(connection, services, entry))
-    return {"notice": NOTICE, **neutralise_all(view)}
+    return with_notice(view)
 
 
 async def _explain(caller: ActionCaller, data: Json) -> Any:
     ranking_id = convert_body(data, RankingArguments).ranking_id
     explained = await explain_ranking(caller.services, ranking_id)
-    return {"notice": NOTICE, **neutralise_all(explained)}
+    return with_notice(explained)
 
 
 async def _select(caller: ActionCaller, data: Json) -> Any:

@@ -127,7 +127,7 @@ class Conversation:
                     message = await self._socket.receive()
             except TimeoutError:
                 await self._expire()
-                raise Closed(1000, "nothing was said for long") from None
+                raise Closed(1000, "idle for too long") from None
             await self._expire()
             if message["type"] != "websocket.receive":
                 return

@@ -1,6 +1,6 @@
 """Material of invariance trials: sites and questions, from the database or an outsider's.
 
-The queries are people's own: they are used here, and nothing keeps or tells them. A
+The queries are people's own: they are used here, and nothing stores or publishes them. A
 listing is made of what an outsider can get of a site, so that he runs the same trials.
 """
 

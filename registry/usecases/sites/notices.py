@@ -31,7 +31,7 @@ Topic = Literal[
     "robots", "unreachable", "missing", "expired", "refused", "unread", "bridge"
 ]
 Conditions = Mapping[str, Mapping[str, Any]]
-"""Conditions by key: {"since": RFC 3339, "seen": visits, "told": reasons told so far}."""
+"""Conditions by key: {"since": RFC 3339, "seen": visits, "told": reasons in notices so far}."""
 
 MISSING = "missing  "
 """The key of the condition that a site has no document that counts."""
@@ -147,7 +147,7 @@ def compare_probe(
 ) -> ConditionChanges:
     """Compare a probe; an outcome is noted once seen twice in a row.
 
-    before: {"told"?: the outcome told last, "last"?: another, seen once}. A site that is
+    before: {"told"?: that of the last notice, "last"?: another, seen once}. A site that is
     alive from the first gets no notice.
     """
     known = {"told": before["told"]} if "told" in before else {}

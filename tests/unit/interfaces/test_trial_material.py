@@ -9,10 +9,12 @@ from typing import Any, cast
 import pytest
 from litestar.response import Stream
 
+from registry.db.engine.engines import Engine
 from registry.db.reports import invariance_runs
 from registry.interfaces.http.services import Services
 from registry.interfaces.http.streams import LimitedStream
 from registry.interfaces.rest.reports import invariance
+from registry.usecases.reports.trial_materials import PIECE_BYTES, TrialMaterials
 
 DAY = "2026-11-28"
 BODY = bytes(range(256)) * 4_000
@@ -31,13 +33,18 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return loaded
 
 
-async def request() -> Stream:
+@pytest.fixture
+def services() -> Services:
     @asynccontextmanager
     async def connect() -> AsyncIterator[None]:
         yield
 
-    services = SimpleNamespace(api=SimpleNamespace(connect=connect))
-    return await invariance.get_trial_material.fn(DAY, cast("Services", services))
+    engine = cast("Engine", SimpleNamespace(connect=connect))
+    return cast("Services", SimpleNamespace(trial_materials=TrialMaterials(engine)))
+
+
+async def request(services: Services) -> Stream:
+    return await invariance.get_trial_material.fn(DAY, services)
 
 
 def pieces_of(stream: Stream) -> AsyncIterator[bytes]:
@@ -45,24 +52,23 @@ def pieces_of(stream: Stream) -> AsyncIterator[bytes]:
 
 
 async def test_who_reads_beside_another_costs_a_piece_and_no_copy(
-    loads: list[object],
+    services: Services, loads: list[object]
 ) -> None:
-    readers = [await request() for _ in range(20)]
+    readers = [await request(services) for _ in range(20)]
     first = [await anext(pieces_of(reader)) for reader in readers]
     assert len(loads) == 1
-    assert {len(piece) for piece in first} == {invariance.PIECE_BYTES}
+    assert {len(piece) for piece in first} == {PIECE_BYTES}
 
 
 async def test_it_is_given_whole_and_goes_with_its_last_reader(
-    loads: list[object],
+    services: Services, loads: list[object]
 ) -> None:
-    reader = await request()
+    reader = await request(services)
     assert b"".join([piece async for piece in pieces_of(reader)]) == BODY
     assert reader.headers["Content-Length"] == str(len(BODY))
     del reader
     gc.collect()
-    assert not invariance._BODIES
-    await request()
+    await request(services)
     assert len(loads) == 2
 
 

@@ -1,4 +1,4 @@
-"""Views of the labels of a site: those that count, their tellers, contradictions."""
+"""Views of the labels of a site: those that count, their authors, contradictions."""
 
 from collections.abc import Iterable
 from datetime import date, datetime
@@ -39,7 +39,7 @@ class StatementView(LabelView):
 
     auditor: the verifier key. source: for a document its address, for a registration
     the hash of the signed statement as the log has it, for an auditor what he names.
-    observedOn: the day for which an auditor's source tells it. toldAt: by the author's
+    observedOn: the day for which an auditor's source states it. toldAt: by the author's
     clock. validFrom: since when it is on record here.
     """
 
@@ -57,7 +57,7 @@ class ContradictedClaim(WireModel):
 
 
 class ContradictionView(WireModel):
-    """A field that two tellers state differently; the first claim is the one that counts."""
+    """A field that two authors state differently; the first claim is the one that counts."""
 
     field: str
     claims: tuple[ContradictedClaim, ...]

@@ -55,7 +55,7 @@ class LabelRequest(RequestBody, frozen=True):
 
     It replaces all earlier labels of his for the site; an empty one withdraws them.
     auditor: a C2SP verifier key. aud: the log's origin. chain: an identifier of the chain, such as its domain.
-    commission: such as "12.5%". observed: the day for which the source tells it. iat:
+    commission: such as "12.5%". observed: the day for which the source states it. iat:
     seconds since 1970. source: where it comes from, one line, naming no person. sig:
     Ed25519 over the line `fair-registry/label/v1` and the canonical JSON (RFC 8785) of
     the other members, with `sha256:` and the hash in hex in the place of the source.

@@ -1,9 +1,6 @@
 """/v1/invariance: what the daily trials of invariance result, and what they are made of."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import date, datetime
-from weakref import WeakValueDictionary
 
 from litestar import get
 from litestar.params import FromPath
@@ -26,23 +23,6 @@ RUNS: Listing[InvarianceRun, date] = Listing(
     key_of=lambda run: run.day,
     find=invariance_runs.list_runs,
 )
-
-
-PIECE_BYTES = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class SharedBody:
-    """A day's material, up to 33 MB: one in memory, however many read it slowly."""
-
-    body: bytes
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        for start in range(0, len(self.body), PIECE_BYTES):
-            yield self.body[start : start + PIECE_BYTES]
-
-
-_BODIES: WeakValueDictionary[date, SharedBody] = WeakValueDictionary()
 
 
 class TriedView(WireModel):
@@ -105,15 +85,11 @@ async def get_trial_material(day: FromPath[str], services: Injected) -> Stream:
         wanted = date.fromisoformat(day)
     except ValueError as error:
         raise NotFound(TRIALS_NOT_KEPT, str(error), pointer="day") from error
-    shared = _BODIES.get(wanted)
-    if shared is None:  # the pool lets few load it at once
-        async with services.api.connect() as connection:
-            body = await invariance_runs.find_material(connection, wanted)
-        if body is None:
-            raise NotFound(TRIALS_NOT_KEPT, pointer="day")
-        shared = _BODIES.setdefault(wanted, SharedBody(body))
-    headers = {"Content-Length": str(len(shared.body))}
-    return Stream(shared.pieces(), media_type="application/json", headers=headers)
+    material = await services.trial_materials.find(wanted)
+    if material is None:
+        raise NotFound(TRIALS_NOT_KEPT, pointer="day")
+    headers = {"Content-Length": str(len(material.body))}
+    return Stream(material.pieces(), media_type="application/json", headers=headers)
 
 
 def _view(run: InvarianceRun) -> InvarianceRunView:
