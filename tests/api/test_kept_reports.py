@@ -178,7 +178,7 @@ def test_a_cursor_of_one_listing_is_not_taken_by_another(
     assert expect.problem(refused, 400)["code"] == "cursor_invalid"
 
 
-def test_the_runs_of_trials_are_told_without_a_query(
+def test_the_runs_of_trials_are_reported_without_a_query(
     with_reports: RunningRegistry,
 ) -> None:
     answer = with_reports.http.get("/v1/invariance")

@@ -238,7 +238,7 @@ def test_the_report_is_there_for_auditors(http: httpx.Client) -> None:
     assert not any("_" in name for name in report.json())
 
 
-def test_health_is_told(http: httpx.Client) -> None:
+def test_health_is_reported(http: httpx.Client) -> None:
     assert http.get("/health/live").json() == {"status": "live"}
     ready = http.get("/health/ready").json()
     assert ready == {"status": "ready", "anonymous": "answered"}

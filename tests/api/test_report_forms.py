@@ -112,7 +112,7 @@ def test_a_form_without_a_file_goes_to_standard_output(
     assert output.startswith("path,section,")
 
 
-def test_a_file_that_was_never_signed_is_told(tmp_path: Path) -> None:
+def test_a_file_that_was_never_signed_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "report.csv"
     file.write_bytes(b"path\r\n")
     code, output = run("audit", "report-signature", str(file), "--promise-key", "x")

@@ -215,7 +215,7 @@ def test_the_score_is_the_sum_of_the_five_contributions(
     assert scores == sorted(scores, reverse=True)
 
 
-def test_what_put_a_site_before_the_next_is_told(registry: RunningRegistry) -> None:
+def test_what_put_a_site_before_the_next_is_reported(registry: RunningRegistry) -> None:
     results = registry.search()["results"]
     assert len(results) > 1
     for result, following in pairwise(results):
@@ -370,7 +370,7 @@ def test_each_facet_counts_what_its_filter_finds(registry: RunningRegistry) -> N
     assert sum(counts) == answer["ranking"]["eligible"]
 
 
-def test_only_the_facets_asked_for_are_told(registry: RunningRegistry) -> None:
+def test_only_the_facets_asked_for_are_reported(registry: RunningRegistry) -> None:
     got = registry.search(facets=" country , format", country="Jordan")["facets"]
     params = {"q": "book a table for two", "country": "JO"}
     params["facets"] = ["format", "country", "format"]

@@ -192,7 +192,7 @@ def test_bad_commands_are_refused_in_the_words_of_appendix_b(
     error(answer, status, code)
 
 
-def test_transport_faults_are_told_likewise(http: httpx.Client) -> None:
+def test_transport_faults_are_reported_likewise(http: httpx.Client) -> None:
     error(
         http.post("/api/wab/subscribe", json={"events": ["error"]}),
         400,

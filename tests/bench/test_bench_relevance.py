@@ -98,7 +98,7 @@ def test_the_time_to_read_is_a_part_of_the_time(tmp_path: Path) -> None:
     assert 0 < output["read_ms_per_query"] <= output["ms_per_query"]
 
 
-def test_several_sets_are_told_one_by_one_and_on_average(tmp_path: Path) -> None:
+def test_several_sets_are_reported_one_by_one_and_on_average(tmp_path: Path) -> None:
     whole = write_set(tmp_path / "whole")
     unfindable = QRELS.replace("1\tc\t2", "1\tnowhere\t2")
     missing = write_set(tmp_path / "missing", qrels=unfindable)
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_told_by_file_and_line(
     assert "Traceback" not in result.stderr
 
 
-def test_a_folder_without_a_set_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_set_is_reported(tmp_path: Path) -> None:
     result = CliRunner().invoke(relevance, [str(tmp_path)])
     assert result.exit_code == 1
     assert "docs.jsonl can't be read" in result.stderr

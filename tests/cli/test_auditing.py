@@ -260,7 +260,9 @@ def test_a_finding_is_found_again_by_the_next_run(
         assert finding(folder, "--state", tmp_path / "state")[2] == 600
 
 
-def test_findings_are_told_up_to_a_hundred(history: History, tmp_path: Path) -> None:
+def test_findings_are_reported_up_to_a_hundred(
+    history: History, tmp_path: Path
+) -> None:
     for _ in range(150):
         history.rank(seed=2)
     folder = publish(tmp_path / "log", history.bodies)

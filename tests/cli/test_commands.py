@@ -45,7 +45,7 @@ def test_each_name_of_the_tables_is_a_command_of_that_name() -> None:
         pytest.param(["demo", "--data", "{file}/data"], id="demo"),
     ],
 )
-def test_folder_that_can_not_be_is_told_in_one_line(
+def test_folder_that_can_not_be_is_reported_in_one_line(
     call: list[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "file"

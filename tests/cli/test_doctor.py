@@ -70,7 +70,7 @@ def test_keys_that_others_can_read_must_be_closed(settings: Settings) -> None:
     assert (finding.state, finding.fix) == ("act", f"chmod 600 {key}")
 
 
-def test_port_that_another_program_holds_is_told(settings: Settings) -> None:
+def test_port_that_another_program_holds_is_reported(settings: Settings) -> None:
     with socket.socket() as other:
         other.bind((settings.host, settings.port))
         finding = by_area([*examine_machine(settings)])["port"]
@@ -96,7 +96,7 @@ def test_registry_that_runs_there_is_asked_whether_it_is_ready(
         assert by_area([*examine_machine(settings)])["port"].state == state
 
 
-async def test_server_schema_clock_roles_and_log_are_told(owner: Engine) -> None:
+async def test_server_schema_clock_roles_and_log_are_reported(owner: Engine) -> None:
     findings = by_area([finding async for finding in examine_server(owner)])
     assert findings.keys() == {"database", "schema", "clock", "roles", "log"}
     del findings["log"]  # other tests leave records behind
@@ -114,7 +114,7 @@ async def test_older_schema_must_be_brought_to_the_newest(
     assert "log" not in findings, "an unknown schema is not read"
 
 
-async def test_log_that_is_damaged_or_stands_still_is_told(
+async def test_log_that_is_damaged_or_stands_still_is_reported(
     owner: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def find_oldest(_: Connection) -> LogTimes:

@@ -79,7 +79,7 @@ def test_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
-def test_key_that_others_can_read_is_told_with_the_way_to_mend_it(
+def test_key_that_others_can_read_is_reported_with_the_way_to_mend_it(
     auditor_key: Path,
 ) -> None:
     auditor_key.chmod(0o644)
@@ -134,7 +134,7 @@ def test_a_name_that_no_verifier_key_has_is_refused(
     assert "no spaces and no plus" in verifier_key.output
 
 
-def test_a_registry_that_is_away_is_told_in_one_line() -> None:
+def test_a_registry_that_is_away_is_reported_in_one_line() -> None:
     ran = CliRunner().invoke(
         main, ["search", "--registry", "http://127.0.0.1:9", "bread"]
     )
@@ -153,7 +153,7 @@ def test_a_registry_that_is_away_is_told_in_one_line() -> None:
         pytest.param(["lookalikes"], id="lookalikes"),
     ],
 )
-def test_a_database_that_is_away_is_told_in_one_line(
+def test_a_database_that_is_away_is_reported_in_one_line(
     command: list[str], tmp_path: Path
 ) -> None:
     environment = {

@@ -38,7 +38,7 @@ def wordpress(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_deviating_document_is_told_with_its_repairs(wordpress: str) -> None:
+def test_a_deviating_document_is_reported_with_its_repairs(wordpress: str) -> None:
     output = _lint(wordpress)
     assert output.exit_code == 0, output.output
     assert "tolerated" in output.output
@@ -389,7 +389,7 @@ def test_a_url_is_fetched_as_the_crawler_does(town: dict[str, str], path: str) -
     assert json.loads(result.stdout)["url"] == "https://brot.test/wab.json"
 
 
-def test_what_is_wrong_with_the_way_there_is_told(
+def test_what_is_wrong_with_the_way_there_is_reported(
     town: dict[str, str], tmp_path: Path
 ) -> None:
     url = "https://brot.test/wab.json"

@@ -204,7 +204,7 @@ LATE = {
         "audit trials 2026-11-23",
     ],
 )
-def test_what_is_no_answer_is_told_in_a_sentence(
+def test_what_is_no_answer_is_reported_in_a_sentence(
     served: Served,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -92,7 +92,7 @@ def test_new_api_key_is_printed_once_and_alone_on_its_line(
     assert renewed.output.splitlines()[-1].startswith("frk_")
 
 
-def test_rotation_of_nothing_is_told_at_once(
+def test_rotation_of_nothing_is_reported_at_once(
     registry: RunningRegistry, key: str
 ) -> None:
     ran = run(registry, "operator", "rotate", "--key", key)
@@ -112,7 +112,7 @@ def test_file_that_is_no_key_is_told_so(
         assert "precious" not in ran.output
 
 
-def test_wrong_api_key_is_told_and_not_repeated(registry: RunningRegistry) -> None:
+def test_wrong_api_key_is_reported_and_not_repeated(registry: RunningRegistry) -> None:
     wrong = "frk_" + "A" * 43
     ran = run(registry, "search", "bread", FAIR_REGISTRY_API_KEY=wrong)
     assert ran.exit_code == 1

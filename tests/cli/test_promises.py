@@ -183,14 +183,14 @@ def test_what_a_registry_calls_a_record_is_no_path_and_no_markup(
     assert evidence_of(hostile, folder).is_file()
 
 
-def test_a_line_that_is_no_promise_is_told(served: Served, tmp_path: Path) -> None:
+def test_a_line_that_is_no_promise_is_reported(served: Served, tmp_path: Path) -> None:
     file = tmp_path / "promises.jsonl"
     file.write_text("{}\n")
     result = run("promises", file, served.url)
     assert (result.exit_code, "line 1" in result.output) == (1, True)
 
 
-def test_what_is_no_evidence_is_told(tmp_path: Path) -> None:
+def test_what_is_no_evidence_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "evidence.json"
     file.write_text("{}")
     assert run("evidence", file).exit_code == 1

@@ -81,7 +81,7 @@ def test_a_month_is_a_window(registry: RunningRegistry) -> None:
         ),
     ],
 )
-def test_options_that_do_not_go_together_are_told(
+def test_options_that_do_not_go_together_are_reported(
     arguments: tuple[str, ...], expected: str
 ) -> None:
     done = run("report", *arguments)

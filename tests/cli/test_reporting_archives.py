@@ -30,7 +30,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     return archived(folder, played(200).rows)
 
 
-def test_the_report_is_told_in_sentences_and_as_json(archive: Archive) -> None:
+def test_the_report_is_reported_in_sentences_and_as_json(archive: Archive) -> None:
     result = run("report", "--archive", archive.folder)
     assert result.exit_code == 0, result.output
     assert "2026-11-20T00:00:00Z to 2026-11-22T00:00:00Z" in result.output

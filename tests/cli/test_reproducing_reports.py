@@ -164,7 +164,7 @@ def test_it_needs_no_database_and_no_more_of_the_source(log, honest, report, tmp
     assert json.loads(ended.stdout)["same"]
 
 
-def test_a_changed_figure_is_told(log, honest, report, tmp_path):
+def test_a_changed_figure_is_reported(log, honest, report, tmp_path):
     output = json.loads(report.read_bytes())
     output["counts"]["selections"] += 1
     share = output["dimensions"][0]["classes"][0]["comparisons"][0]["share"]
@@ -372,7 +372,7 @@ def test_another_signature_gives_no_verdict(log, honest, report, tmp_path):
     assert run(*options(log, honest.folder, copied)).exit_code == 2
 
 
-def test_sites_of_no_record_are_told_as_unknown(town, tmp_path):
+def test_sites_of_no_record_are_reported_as_unknown(town, tmp_path):
     """What is ranked and listed nowhere stands in the archive all the same."""
     some = [
         disclosure

@@ -64,7 +64,7 @@ def town():
     return play(Town(), COUNT)
 
 
-def test_samples_of_before_are_told_as_not_computed(tmp_path):
+def test_samples_of_before_are_reported_as_not_computed(tmp_path):
     """They are drawn again, and no record commits to them."""
     town = play(Town(tells_sample=False), COUNT)
     code, output = reproduced(town, tmp_path)

@@ -62,7 +62,7 @@ async def limited(database: URL, owner: Engine) -> str:
     return url.render_as_string(hide_password=False)
 
 
-async def test_login_that_may_not_act_for_the_parts_is_told_with_the_way_out(
+async def test_login_that_may_not_act_for_the_parts_is_reported_with_the_way_out(
     database: URL, limited: str
 ) -> None:
     await verify_roles(database.render_as_string(hide_password=False))
@@ -74,7 +74,7 @@ async def test_login_that_may_not_act_for_the_parts_is_told_with_the_way_out(
     assert "deploy/README.md" in caught.value.message
 
 
-async def test_login_that_may_not_migrate_is_told_in_one_line(
+async def test_login_that_may_not_migrate_is_reported_in_one_line(
     postgres: EmbeddedPostgres, limited: str
 ) -> None:
     postgres.create_database("unmigrated")

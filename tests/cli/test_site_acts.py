@@ -141,7 +141,9 @@ def test_key_is_named_by_one_of_two_options(tmp_path: Path) -> None:
         assert "-kid" in ran.output
 
 
-def test_key_that_was_not_made_is_told_with_the_way_to_make_it(tmp_path: Path) -> None:
+def test_key_that_was_not_made_is_reported_with_the_way_to_make_it(
+    tmp_path: Path,
+) -> None:
     words = ["withdraw", "shop.test"]
     ran = CliRunner().invoke(main, words, env={"XDG_CONFIG_HOME": str(tmp_path)})
     assert ran.exit_code == 1

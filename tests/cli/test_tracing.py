@@ -174,7 +174,7 @@ def test_harmless_text_is_printable_and_short(text: str, shown: str) -> None:
     ("seconds", "expected"),
     [(0, "0 s"), (119, "119 s"), (7200, "2 h"), (200_000, "2 d")],
 )
-def test_durations_are_told_in_one_unit(seconds: float, expected: str) -> None:
+def test_durations_are_reported_in_one_unit(seconds: float, expected: str) -> None:
     assert duration(seconds) == expected
 
 

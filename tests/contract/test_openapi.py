@@ -99,7 +99,7 @@ def test_every_schema_is_a_schema(document: Json) -> None:
         Draft202012Validator.check_schema(schema)
 
 
-def test_every_route_is_told_or_left_out_knowingly(
+def test_every_route_is_reported_or_left_out_knowingly(
     app: Litestar, operations: dict[str, Json]
 ) -> None:
     untold = {

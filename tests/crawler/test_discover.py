@@ -402,7 +402,7 @@ async def test_the_manifests_of_awas_are_asked_only_where_its_actions_are_absent
         ),
     ],
 )
-async def test_a_dangling_reference_is_told_and_no_failure(
+async def test_a_dangling_reference_is_reported_and_no_failure(
     net: Net, catalogue: dict[str, Page], why: str
 ) -> None:
     site = HonestSite({MCP_MANIFEST: manifest(CATALOGUE), **catalogue})
@@ -690,7 +690,7 @@ ACTIVE = "v=wab1; path=/active.json; status=active"
         ),
     ],
 )
-async def test_the_status_of_the_wab_record_is_heeded_and_told(
+async def test_the_status_of_the_wab_record_is_heeded_and_reported(
     net: Net, records: list[str], read: list[str], told_of: list[str]
 ) -> None:
     pages = dict.fromkeys(["/paused.json", "/deprecated.json", "/active.json"], WAB)
@@ -736,7 +736,7 @@ async def test_the_record_of_the_apex_does_not_speak_for_a_subdomain(net: Net) -
     assert "/bridge" not in site.paths
 
 
-async def test_a_misspelt_wab_record_is_told(net: Net) -> None:
+async def test_a_misspelt_wab_record_is_reported(net: Net) -> None:
     await net.serve(HonestSite())
     server = await net.serve_dns({f"_wab.{HOST}": ["v=wab1; manifest=/x"]})
     result = await visit(net.fetcher(dns_server=server))

@@ -571,7 +571,7 @@ async def test_bad_json_arrives_whole_and_is_rejected(net: Net, body: bytes) -> 
     assert isinstance(parse_document(fetched.body, url=URL), Rejected)
 
 
-async def test_a_status_is_told_with_its_retry_after(net: Net) -> None:
+async def test_a_status_is_reported_with_its_retry_after(net: Net) -> None:
     page = Page(b"", status="503 Busy", headers={"Retry-After": "120"})
     await net.serve(HonestSite({"/doc.json": page}))
     with pytest.raises(UnexpectedStatus) as refused:

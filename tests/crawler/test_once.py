@@ -40,7 +40,7 @@ def of(events: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return [event for event in events if event["event"] == name]
 
 
-async def test_each_address_is_told_with_what_came_of_it(net: Net) -> None:
+async def test_each_address_is_reported_with_what_came_of_it(net: Net) -> None:
     elsewhere = {"Location": "https://evil.test/"}
     pages = {
         "/robots.txt": ROBOTS,
@@ -76,7 +76,7 @@ async def test_each_address_is_told_with_what_came_of_it(net: Net) -> None:
     assert not soft[f"{ROOT}/.well-known/webmcp"]
 
 
-async def test_what_was_understood_and_what_comes_next_is_told(net: Net) -> None:
+async def test_what_was_understood_and_what_comes_next_is_reported(net: Net) -> None:
     await net.serve(HonestSite({"/agent-bridge.json": WAB}))
     _, events = await look(net.fetcher())
     [answer] = of(events, "answered")
@@ -117,7 +117,7 @@ async def test_who_asks_for_a_pause_gets_it(net: Net) -> None:
     assert of(events, "scheduled")[0]["earliest_s"] == 7200
 
 
-async def test_why_robots_could_not_be_read_is_told(net: Net) -> None:
+async def test_why_robots_could_not_be_read_is_reported(net: Net) -> None:
     await net.serve(HonestSite({"/robots.txt": FAILING}))
     _, events = await look(net.fetcher())
     assert of(events, "robots_fetched")[0]["code"] == "status"

@@ -166,7 +166,7 @@ async def test_a_bridge_that_answers_to_the_letter_conforms(net: Net) -> None:
     )
 
 
-async def test_a_bridge_that_conforms_in_part_is_told_in_what(net: Net) -> None:
+async def test_a_bridge_that_conforms_in_part_is_reported_in_what(net: Net) -> None:
     await net.serve(
         HonestSite(
             {

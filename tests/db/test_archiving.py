@@ -329,7 +329,7 @@ async def test_the_archive_says_what_the_log_says(
     assert manifest.erased == 1
 
 
-async def test_a_choice_that_is_told_after_the_window_changes_no_report(
+async def test_a_choice_that_is_reported_after_the_window_changes_no_report(
     scene: Scene, written: Archive
 ) -> None:
     """Else a report of a window could never be made again."""

@@ -117,7 +117,7 @@ async def test_nothing_is_put_out_where_nothing_changed(building: Building) -> N
     assert building.manifest() == first
 
 
-async def test_a_merge_that_fails_is_told_and_tried_again_later(
+async def test_a_merge_that_fails_is_reported_and_tried_again_later(
     building: Building, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: Merge) -> Level:

@@ -218,7 +218,7 @@ async def test_nobody_has_a_checkpoint_that_the_file_has_not(
     assert known_size(continuity) == (await checkpoints(scene))[-1].size
 
 
-async def test_lost_file_is_told_once_and_written_anew(
+async def test_lost_file_is_reported_once_and_written_anew(
     scene: Scene, publisher: Engine, continuity: Continuity
 ) -> None:
     await publish(scene, publisher, continuity, OLD)

@@ -229,7 +229,7 @@ async def test_old_lease_of_a_forgotten_task_does_not_hold_for_the_new_one(
     assert all(fresh[kind] > stale[kind] for kind in stale)
 
 
-async def test_document_that_was_left_out_is_told_with_the_acceptance(
+async def test_document_that_was_left_out_is_reported_with_the_acceptance(
     scene: Scene,
 ) -> None:
     site = SiteOwner()

@@ -178,7 +178,7 @@ def test_server_that_cannot_start_tells_its_cause_once(tmp_path: Path) -> None:
     start_embedded(tmp_path).close()
 
 
-def test_folder_of_another_version_is_told_with_the_way_out(tmp_path: Path) -> None:
+def test_folder_of_another_version_is_reported_with_the_way_out(tmp_path: Path) -> None:
     server = start_embedded(tmp_path)
     server.close()
     (server._folder / "PG_VERSION").write_text("16\n")

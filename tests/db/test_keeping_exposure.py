@@ -95,7 +95,7 @@ async def exact_counts(scene: Scene) -> dict[int, SiteCounts]:
     return {row.site_id: SiteCounts(*row) for row in rows}
 
 
-async def test_a_day_is_told_ten_minutes_after_its_end_and_once(
+async def test_a_day_is_reported_ten_minutes_after_its_end_and_once(
     scene: Scene, keeper: ExposureKeeper, clock: Clock
 ) -> None:
     await play(scene)
@@ -111,7 +111,7 @@ async def test_a_day_is_told_ten_minutes_after_its_end_and_once(
     assert len(rows) == 3
 
 
-async def test_counts_are_told_with_noise_and_the_log_has_the_digest(
+async def test_counts_are_reported_with_noise_and_the_log_has_the_digest(
     scene: Scene,
     keeper: ExposureKeeper,
     clock: Clock,

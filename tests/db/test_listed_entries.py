@@ -117,7 +117,7 @@ async def test_many_changes_at_once_forget_everything(
     assert before != after
 
 
-async def test_changed_sites_are_told_once_whatever_the_order_of_commits(
+async def test_changed_sites_are_reported_once_whatever_the_order_of_commits(
     scene: Scene, connection: Connection
 ) -> None:
     early, late = [(await scene.entry(await scene.register())).site_id for _ in "ab"]
@@ -133,7 +133,7 @@ async def test_changed_sites_are_told_once_whatever_the_order_of_commits(
     assert (item, two, three) == ([late], [early], [])
 
 
-async def test_no_more_changes_are_told_than_were_asked_for(
+async def test_no_more_changes_are_reported_than_were_asked_for(
     scene: Scene, connection: Connection
 ) -> None:
     for _ in range(3):

@@ -120,7 +120,7 @@ async def test_absence_goes_on_through_an_outage(visited: Visited) -> None:
     assert not await visited.is_found()
 
 
-async def test_unlisted_site_is_told_once_and_once_more_when_it_is_back(
+async def test_unlisted_site_is_reported_once_and_once_more_when_it_is_back(
     visited: Visited,
 ) -> None:
     put(visited, NOT_FOUND)

@@ -37,7 +37,9 @@ async def serve_expired(visited: Visited, net: Net) -> None:
     await net.serve(visited.server, visited.owner.host.name, expires_at=EXPIRED)
 
 
-async def test_expired_certificate_is_told_as_that(visited: Visited, net: Net) -> None:
+async def test_expired_certificate_is_reported_as_that(
+    visited: Visited, net: Net
+) -> None:
     """It was told as "robots.txt could not be read … Answer /robots.txt with 200"."""
     await serve_expired(visited, net)
     await crawl(visited)
@@ -91,7 +93,9 @@ async def test_declared_document_that_vanished_beside_another_is_named(
     assert (notice.code, notice.url) == ("document_gone", second)
 
 
-async def test_each_new_cause_of_one_outage_is_told(visited: Visited, net: Net) -> None:
+async def test_each_new_cause_of_one_outage_is_reported(
+    visited: Visited, net: Net
+) -> None:
     visited.server.pages[DOCUMENT] = CLOSED
     await crawl(visited)
     await serve_expired(visited, net)

@@ -46,7 +46,7 @@ def serve(visited: Visited, path: str, page: Page) -> None:
     visited.server.pages[path] = page
 
 
-async def test_registration_is_told_with_its_place(scene: Scene) -> None:
+async def test_registration_is_reported_with_its_place(scene: Scene) -> None:
     site = SiteOwner()
     decided = await scene.play(site)
     newest = (await stored(scene, site))[0]
@@ -56,7 +56,7 @@ async def test_registration_is_told_with_its_place(scene: Scene) -> None:
     assert site.kid in newest.notice.detail
 
 
-async def test_rejection_is_told_if_a_key_of_the_site_signed(scene: Scene) -> None:
+async def test_rejection_is_reported_if_a_key_of_the_site_signed(scene: Scene) -> None:
     site = await scene.register()
     before = len(await stored(scene, site))
     stranger = SiteOwner(host=site.host)
@@ -123,7 +123,7 @@ async def test_trouble_that_lasts_is_told_when_it_begins_and_when_it_is_over(
     assert await news(visited, "crawl", times=3) == expected[1]
 
 
-async def test_probe_that_changes_for_good_is_told(visited: Visited) -> None:
+async def test_probe_that_changes_for_good_is_reported(visited: Visited) -> None:
     assert await news(visited, "probe", times=3) == []
     serve(visited, DOCUMENT, BROKEN)
     assert await news(visited, "probe") == [], "once may be chance"
@@ -132,7 +132,7 @@ async def test_probe_that_changes_for_good_is_told(visited: Visited) -> None:
     assert await news(visited, "probe", times=4) == ["probe_changed"]
 
 
-async def test_each_strike_of_a_lost_proof_is_told_and_then_no_more(
+async def test_each_strike_of_a_lost_proof_is_reported_and_then_no_more(
     visited: Visited,
 ) -> None:
     serve(visited, KEY_SET_PATH, BROKEN)
@@ -168,7 +168,7 @@ async def test_owner_learns_of_a_key_that_is_new_goes_or_is_revoked(
     assert (await visited.notices())[-2:] == ["key_revoked", "registration_accepted"]
 
 
-async def test_bridge_that_departs_is_told_method_by_method(
+async def test_bridge_that_departs_is_reported_method_by_method(
     scene: Scene, net: Net
 ) -> None:
     visited = await visited_bridge(scene, net)

@@ -92,7 +92,7 @@ def test_document_changed_after_its_signing_leaves_the_others_standing() -> None
     assert parsed.site.commission_percent is None
 
 
-def test_signature_that_fails_is_told_before_what_could_not_be_read() -> None:
+def test_signature_that_fails_is_reported_before_what_could_not_be_read() -> None:
     broken = body_of(HOST, b'{"wab_version":', path="/agent.json")
     failing = body_of(HOST, changed_after_signing())
     assert code_of(broken, failing, pinned=PINNED) == "document_signature_invalid"
@@ -254,7 +254,7 @@ def test_page_is_read_in_the_encoding_that_it_was_served_in() -> None:
     assert action.description == "Цветы"
 
 
-def test_unreadable_document_is_left_out_and_told() -> None:
+def test_unreadable_document_is_left_out_and_reported() -> None:
     broken = body_of(HOST, b'{"wab_version":', path="/agent.json")
     parsed = understood(HOST, broken, body_of(HOST, wab()))
     assert len(parsed.documents) == 1
@@ -262,7 +262,7 @@ def test_unreadable_document_is_left_out_and_told() -> None:
     assert problem.detail.startswith(f"https://{HOST.name}/agent.json: ")
 
 
-def test_without_one_readable_document_all_reasons_are_told() -> None:
+def test_without_one_readable_document_all_reasons_are_reported() -> None:
     bodies = [
         body_of(HOST, b'{"wab_version":', path="/one.json"),
         body_of(HOST, b'{"a": 1, "a": 2}', path="/two.json"),

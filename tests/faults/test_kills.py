@@ -108,7 +108,7 @@ async def test_service_ends_whole_and_goes_on_with_its_log(service: Service) -> 
     assert third.head.origin == first.head.origin
 
 
-async def test_database_that_is_gone_for_30_s_is_told_with_503_and_retry_after(
+async def test_database_that_is_gone_for_30_s_is_reported_with_503_and_retry_after(
     service: Service,
 ) -> None:
     """Not one answer without a record, no other refusal, nobody waits for long."""

@@ -99,7 +99,7 @@ def test_a_part_is_given_as_it_was_meant(answer: bytes, body: bytes | None) -> N
         pytest.param(sized(ZIPPED[:-9], GZIP), False, id="gzip cut off"),
     ],
 )
-def test_what_is_no_answer_is_told(answer: bytes, is_passing: bool) -> None:
+def test_what_is_no_answer_is_reported(answer: bytes, is_passing: bool) -> None:
     with answering(answer) as server, pytest.raises(NotAnswered) as output:
         server.get("tile/0/000")
     assert output.value.is_passing is is_passing

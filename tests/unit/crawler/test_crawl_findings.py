@@ -82,7 +82,7 @@ def test_place_that_is_surely_empty_is_not_one_that_could_not_be_read() -> None:
     assert ("document_unread", URL) not in notices_of(result, nothing)
 
 
-def test_expired_document_is_told_as_that_alone() -> None:
+def test_expired_document_is_reported_as_that_alone() -> None:
     nothing = NoDocument({URL: problem(DOCUMENT_SIGNATURE_EXPIRED)}, [])
     assert notices_of(discovery(), nothing) == [("document_expired", URL)]
 

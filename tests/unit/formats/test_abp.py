@@ -143,19 +143,19 @@ def test_a_deviation_is_named_once_and_where_it_is(
 
 
 @pytest.mark.parametrize("name", ["id", "name", "version"])
-def test_what_is_required_but_missing_is_told(read: Read, name: str) -> None:
+def test_what_is_required_but_missing_is_reported(read: Read, name: str) -> None:
     document = copy.deepcopy(WHOLE)
     del document["app"][name]
     assert _rules(read(document)) == {(f"/app/{name}", "required")}
 
 
-def test_a_nameless_capability_is_left_out_and_told(read: Read) -> None:
+def test_a_nameless_capability_is_left_out_and_reported(read: Read) -> None:
     document = read(_changed("/capabilities/1", {"description": "nameless"}))
     assert ("/capabilities/1/name", "required") in _rules(document)
     assert len(document.site.actions) == 2
 
 
-def test_what_is_no_capability_is_left_out_and_told(read: Read) -> None:
+def test_what_is_no_capability_is_left_out_and_reported(read: Read) -> None:
     document = read(_changed("/capabilities/1", 7))
     assert _rules(document) == {("/capabilities/1", "type")}
     assert len(document.site.actions) == 2

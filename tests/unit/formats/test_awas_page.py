@@ -232,7 +232,7 @@ def test_the_element_tells_how_to_call_the_action(
     ],
     ids=range(7),
 )
-def test_the_prefix_of_the_reference_parser_is_read_and_told(
+def test_the_prefix_of_the_reference_parser_is_read_and_reported(
     html: str, rules: list[tuple[str, str]]
 ) -> None:
     assert _action(html).name == "x"

@@ -299,7 +299,7 @@ def test_a_cycle_is_named_shortly(read: Read) -> None:
 @pytest.mark.parametrize(
     ("member", "value", "rule"), PROVENANCE.values(), ids=PROVENANCE
 )
-def test_a_deviating_provenance_is_told(
+def test_a_deviating_provenance_is_reported(
     read: Read, member: str, value: Any, rule: str
 ) -> None:
     document = read(whole(**SYNTHETIC | {member: value}))
@@ -343,7 +343,7 @@ def test_of_two_actions_with_one_id_the_first_counts(read: Read) -> None:
     assert document.site.actions[0].description == "Find free evenings"
 
 
-def test_a_nameless_action_is_left_out_and_told(read: Read) -> None:
+def test_a_nameless_action_is_left_out_and_reported(read: Read) -> None:
     document = read(changed("/actions/4", WHOLE["actions"][3] | {"id": 4}))
     assert ("/actions/4/id", "type") in _rules(document)
     assert len(document.site.actions) == 4

@@ -82,7 +82,7 @@ def test_an_address_is_an_https_url_or_none(
 
 
 @pytest.mark.parametrize("declared", [-1, True, "-1", 101, [], "a tenth"])
-def test_what_is_no_percentage_is_told_once(declared: Any) -> None:
+def test_what_is_no_percentage_is_reported_once(declared: Any) -> None:
     reader = _reader({"rate": declared})
     assert read_percent(reader, "rate") is None
     (deviation,) = reader.log.deviations

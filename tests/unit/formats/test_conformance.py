@@ -97,7 +97,7 @@ def test_a_whole_number_may_be_written_as_a_fraction() -> None:
     assert _departures(_wab(security={"session_ttl": 60.0})) == ()
 
 
-def test_only_the_first_hundred_departures_are_told() -> None:
+def test_only_the_first_hundred_departures_are_reported() -> None:
     commands = [{}] * 5_000
     result = _departures(_wab(capabilities={"commands": commands, "permissions": {}}))
     assert len(result) == MAX_DEVIATIONS

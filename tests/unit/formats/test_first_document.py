@@ -122,7 +122,7 @@ def test_an_action_is_named_by_its_words(
         ("bridge", "http://127.0.0.1/api"),
     ],
 )
-def test_an_answer_that_will_not_do_is_told_at_its_question(
+def test_an_answer_that_will_not_do_is_reported_at_its_question(
     name: str, answer: str
 ) -> None:
     outcome = write_first_document({**ANSWERS, name: answer})

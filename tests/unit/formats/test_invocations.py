@@ -58,14 +58,14 @@ URL = "https://shop.example/api"
         pytest.param((), {}, id="no way"),
     ],
 )
-def test_of_several_ways_the_simplest_is_told(
+def test_of_several_ways_the_simplest_is_reported(
     calls: tuple[Call, ...], expected: dict[str, str]
 ) -> None:
     (invocation,) = invocations_of([Action(name="book", calls=calls)])
     assert msgspec.to_builtins(invocation) == {"action": "book", **expected}
 
 
-def test_required_parameters_are_told_and_the_others_counted() -> None:
+def test_required_parameters_are_reported_and_the_others_counted() -> None:
     parameters = (
         Parameter(name="note", type="string", description="anything"),
         Parameter(name="guests", type="integer", required=True, description="how many"),

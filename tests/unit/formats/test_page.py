@@ -475,7 +475,7 @@ def test_a_fieldset_around_the_form_describes_nothing_in_it() -> None:
     assert action.parameters[0].description == ""
 
 
-def test_a_description_on_a_button_of_several_is_told() -> None:
+def test_a_description_on_a_button_of_several_is_reported() -> None:
     controls = (
         "<input type=radio name=a toolparamdescription=x><input type=radio name=a>"
     )
@@ -493,7 +493,7 @@ def test_a_description_on_a_button_of_several_is_told() -> None:
     ],
     ids=range(5),
 )
-def test_a_name_that_browsers_refuse_is_told(name: str, rules: list[str]) -> None:
+def test_a_name_that_browsers_refuse_is_reported(name: str, rules: list[str]) -> None:
     html = f'<form toolname="{name}" tooldescription=x></form>'
     assert [rule for _, rule in _rules(html)] == rules
 

@@ -240,7 +240,7 @@ def test_parameters_stay_within_their_limits() -> None:
     assert (len(long.name), len(long.enum[0])) == (200, 200)
 
 
-def test_nameless_and_repeated_parameters_are_dropped_and_told() -> None:
+def test_nameless_and_repeated_parameters_are_dropped_and_reported() -> None:
     log = DeviationLog(url="https://site.example/")
     value: Any = {"params": [{"type": "string"}, {"name": "a"}, {"name": "a"}]}
     parameters = read_parameters(Reader(value, "", log), "params")

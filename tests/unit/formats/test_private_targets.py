@@ -203,7 +203,9 @@ def test_a_page_on_loopback_is_no_target_of_its_forms() -> None:
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_links_into_a_private_network_are_not_followed_and_told(address: str) -> None:
+def test_links_into_a_private_network_are_not_followed_and_reported(
+    address: str,
+) -> None:
     links = (
         f"<link rel=ai-actions href='{address}'>",
         f"<meta name=wab-discovery content='{address}'>",
@@ -226,7 +228,7 @@ def test_links_into_a_private_network_are_not_followed_and_told(address: str) ->
         )
 
 
-def test_one_address_is_told_once() -> None:
+def test_one_address_is_reported_once() -> None:
     wab = {
         "wab_version": "1.0",
         "provider": {"name": "S", "category": "c", "url": "https://10.0.0.1/"},

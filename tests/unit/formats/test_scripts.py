@@ -261,7 +261,7 @@ def test_a_readable_tool_stands_beside_one_that_is_not() -> None:
     ],
     ids=range(6),
 )
-def test_parts_that_cannot_be_read_are_told(
+def test_parts_that_cannot_be_read_are_reported(
     members: str, rules: list[tuple[str, str]]
 ) -> None:
     script = f"navigator.modelContext.registerTool({{{members}}})"

@@ -57,7 +57,7 @@ def test_a_conforming_document_is_read_whole(sample: Sample, read: Read) -> None
         ("trust_signatures", "sha256:0", "type"),
     ],
 )
-def test_what_breaks_appendix_a_or_slips_through_it_is_tolerated_and_told(
+def test_what_breaks_appendix_a_or_slips_through_it_is_tolerated_and_reported(
     sample: Sample, read: Read, path: str, value: Any, rule: str
 ) -> None:
     document = sample("wab-spec-1.0")
@@ -81,7 +81,7 @@ def test_what_breaks_appendix_a_or_slips_through_it_is_tolerated_and_told(
         ({"requiresAuth": "no"}, "type"),
     ],
 )
-def test_a_malformed_command_is_told_with_its_pointer(
+def test_a_malformed_command_is_reported_with_its_pointer(
     sample: Sample, read: Read, change: dict[str, Any], rule: str
 ) -> None:
     document = sample("wab-spec-1.0")
@@ -195,7 +195,7 @@ def test_parameters_as_a_map_are_read(sample: Sample, read: Read) -> None:
     assert lesson.auth_required is True
 
 
-def test_dangerous_targets_are_dropped_and_told(sample: Sample, read: Read) -> None:
+def test_dangerous_targets_are_dropped_and_reported(sample: Sample, read: Read) -> None:
     document = sample("wab-php-bridge")
     document["actions"][0]["endpoint"] = "javascript:steal()"
     result = read(document)

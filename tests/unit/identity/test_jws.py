@@ -163,7 +163,7 @@ def test_hs256_with_the_public_key_as_secret_is_refused(secret: str) -> None:
     assert code_of(signing_input + b"." + b64(mac).encode()) == "alg_unsupported"
 
 
-def test_faults_are_told_in_the_order_of_the_protocol() -> None:
+def test_faults_are_reported_in_the_order_of_the_protocol() -> None:
     faults: list[tuple[object, object, str]] = [
         (b'{"alg":1,"alg":1}', b"[", "json_duplicate_key"),
         ({"alg": "none", "kid": "", "typ": "", "jku": ""}, b"[", "header_members"),

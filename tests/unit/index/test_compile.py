@@ -72,7 +72,7 @@ def test_a_compiler_that_is_not_there_is_told(
 
 
 @pytest.mark.slow
-def test_a_failed_compilation_is_told_at_every_start_until_one_succeeds(
+def test_a_failed_compilation_is_reported_at_every_start_until_one_succeeds(
     installation: Path,
 ) -> None:
     for compiler, reason in FAILURES:

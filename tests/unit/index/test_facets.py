@@ -164,7 +164,7 @@ def test_only_what_is_asked_for_is_counted(site: MakeProfile, now: datetime) -> 
         pytest.param("\u202e🦊", "\u202e🦊", id="no letters"),
     ],
 )
-def test_a_value_is_told_as_it_is(
+def test_a_value_is_reported_as_it_is(
     site: MakeProfile, now: datetime, text: str, value: str | None
 ) -> None:
     index = Builder.build([site(1, category=text)], P).index

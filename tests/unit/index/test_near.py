@@ -21,7 +21,7 @@ def near(index: Index, text: str, **filters: str) -> dict[str, NearCategory]:
     return {category.category: category for category in categories}
 
 
-def test_the_nearest_category_is_told_with_its_sites_and_words(town: Index) -> None:
+def test_the_nearest_category_is_reported_with_its_sites_and_words(town: Index) -> None:
     nearest = next(iter(near(town, "braids for my cousin").values()))
     assert (nearest.category, nearest.sites) == ("hairdresser", 1)
     assert 0 < len(nearest.words) <= WORDS

@@ -35,7 +35,9 @@ def test_an_entry_has_the_members_of_the_specification(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command_id", [1, "7", "cmd_001", "a-9", "550e8400-e29b-41d4-a716-446655440000"]
 )
-def test_ids_that_hold_no_words_are_told(tmp_path: Path, command_id: object) -> None:
+def test_ids_that_hold_no_words_are_reported(
+    tmp_path: Path, command_id: object
+) -> None:
     assert CommandLog(tmp_path, KEY).name_command(command_id) == str(command_id)
 
 

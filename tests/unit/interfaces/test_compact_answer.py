@@ -57,7 +57,7 @@ def test_a_signature_says_what_is_needed_and_of_what_kind() -> None:
     assert signature(Invocation(action="list")) == "list()"
 
 
-def test_three_results_are_told_in_full() -> None:
+def test_three_results_are_reported_in_full() -> None:
     pair = (invocation(), invocation("Book a room"))
     members = compact(answer(*(result(f"s{n}.test", *pair) for n in range(3))))
     parsed = msgspec.convert(members, CompactAnswer)

@@ -242,7 +242,7 @@ def test_whoever_asks_is_answered_alike(
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_what_fails_is_told_alike(
+def test_what_fails_is_reported_alike(
     both: BothWays, error: Exception, status: int
 ) -> None:
     both.searching.error = error

@@ -27,7 +27,7 @@ CHANGED_AT = datetime(2026, 11, 16, tzinfo=UTC)
 NAMES = {name: name for name in FACTOR_NAMES} | {"capability_depth": "capabilityDepth"}
 
 
-def test_the_action_that_says_most_of_the_request_is_told() -> None:
+def test_the_action_that_says_most_of_the_request_is_reported() -> None:
     text = said_of(("other",), ("common", "the"), ("rare", "oboe"))
     weights = {"the": 100, "oboe": 9_000, "flute": 9_000}
 
@@ -35,7 +35,7 @@ def test_the_action_that_says_most_of_the_request_is_told() -> None:
     assert what_matches(text, {"flute": 9_000}, DEFAULT_POLICY) == (None, b"\0", 3)
 
 
-def test_of_equal_actions_the_first_is_told() -> None:
+def test_of_equal_actions_the_first_is_reported() -> None:
     text = said_of(("one", "oboe"), ("two", "oboe"))
 
     assert what_matches(text, {"oboe": 9_000}, DEFAULT_POLICY) == ("one", b"\1", 2)

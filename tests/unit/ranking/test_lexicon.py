@@ -225,7 +225,7 @@ def test_only_listed_words_are_corrected_to(word: str) -> None:
         assert not lexicon.knows(typed)
 
 
-def test_a_correction_shares_the_weight_of_the_word_and_is_told() -> None:
+def test_a_correction_shares_the_weight_of_the_word_and_is_reported() -> None:
     request = request_of("a good Resturant")
     share = DEFAULT_POLICY.correction_share_bp
     assert request.corrected == {"resturant": "restaurant"}

@@ -66,7 +66,7 @@ def test_request_words_are_no_terms(encoder: Encoder) -> None:
     assert request.terms == ("tabl",)
 
 
-def test_words_are_told_as_typed_and_in_order(encoder: Encoder) -> None:
+def test_words_are_reported_as_typed_and_in_order(encoder: Encoder) -> None:
     request = parse_query(
         "Tables at a Café: table, TABLES, café's", encoder, DEFAULT_POLICY
     )

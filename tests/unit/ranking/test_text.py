@@ -119,7 +119,7 @@ def test_different_words_stay_different(item: str, other: str) -> None:
     )
 
 
-def test_words_in_two_are_told_as_one() -> None:
+def test_words_in_two_are_reported_as_one() -> None:
     assert list(typed_words("Check in by E-Mail")) == [
         ("checkin", "checkin"),
         ("by", "by"),

@@ -70,7 +70,7 @@ def test_ties_wait_for_the_secret():
     assert result.missing == (f"ties: the secret of {DAY} is not revealed yet",)
 
 
-def test_what_is_erased_is_told():
+def test_what_is_erased_is_reported():
     members, disclosures = ranked()
     result = again(members, [])
     assert not result.is_possible

@@ -202,7 +202,7 @@ def test_a_rescore_record_is_readable():
     assert (members["first"], members["last"], members["n"]) == (10, 19, 4)
 
 
-def test_an_instant_is_told_in_utc_to_the_minute():
+def test_an_instant_is_reported_in_utc_to_the_minute():
     east = timezone(timedelta(hours=2))
     assert format_minute(datetime(2026, 1, 1, 1, 30, 59, tzinfo=east)) == (
         "2025-12-31T23:30Z"

@@ -60,7 +60,7 @@ def test_forms_of_another_kind_are_refused(forms):
         parse_record(rfc8785.dumps(members))
 
 
-def test_a_second_report_of_a_window_is_told_and_one_of_another_is_not():
+def test_a_second_report_of_a_window_is_reported_and_one_of_another_is_not():
     messages = []
     conduct = Conduct(origin="", report=messages.append)
     later = make_report(1, end_at=END + timedelta(days=1), at=END + timedelta(days=2))

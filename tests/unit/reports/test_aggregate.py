@@ -186,7 +186,7 @@ def test_what_is_in_no_cell_is_left_out():
     assert only.amounts[:, LOGARITHMIC, WHOLE].sum() == pytest.approx(1)
 
 
-def test_of_an_operators_rankings_only_the_sites_that_count_are_told():
+def test_of_an_operators_rankings_only_the_sites_that_count_are_reported():
     observed = gather([ranking(0, operator="a"), ranking(1, operator="b")], DISCLOSURES)
     cut = cut_by_name(
         lambda part: (part.operators, part.operator),

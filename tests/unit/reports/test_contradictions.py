@@ -105,7 +105,7 @@ def test_their_share_is_that_of_their_sites(fair):
         assert (only.share, only.gap) == (micro.share, micro.gap)
 
 
-def test_no_bounds_are_told_for_sites_of_which_one_teller_speaks(fair):
+def test_no_bounds_are_reported_for_sites_of_which_one_author_speaks(fair):
     cell = cell_of(fair, "any")
     assert (cell.share_bounds, cell.gap_bounds) == (None, None)
 

@@ -130,7 +130,7 @@ def test_one_query_asked_often_is_one_witness_not_many():
     assert np.mean(naive) > 0.5
 
 
-def test_a_real_difference_is_told():
+def test_a_real_difference_is_reported():
     ids, disclosures = sites_of(4, 2)
     rankings = [select(i, ids, ids[0 if i % 5 else 3]) for i in range(100)]
     assert read_small(rankings, disclosures) == "more"

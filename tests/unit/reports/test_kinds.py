@@ -19,7 +19,7 @@ from tests.unit.reports.test_report import always_large, by_lot, report_on
         (0.0, 0.0, "negligible"),
     ],
 )
-def test_the_size_of_a_gap_is_told_beside_the_share(gap, expected, magnitude):
+def test_the_size_of_a_gap_is_reported_beside_the_share(gap, expected, magnitude):
     assert measure_gap(gap, expected) == magnitude
 
 

@@ -94,7 +94,7 @@ def test_chain_goes_with_the_word_that_it_is_one() -> None:
     assert settle([declared, chain_label], NOW).chain is None
 
 
-def test_contradictions_are_told_with_the_claim_that_counts_first() -> None:
+def test_contradictions_are_reported_with_the_claim_that_counts_first() -> None:
     ranked = rank_statements(
         [
             label_by(
@@ -162,14 +162,14 @@ def statements_of_authors(draw: st.DrawFn) -> list[LabelStatement]:
 
 
 @given(statements_of_authors(), st.randoms(use_true_random=False))
-def test_order_of_tellers_does_not_matter(several, random) -> None:
+def test_order_of_authors_does_not_matter(several, random) -> None:
     mixed = list(several)
     random.shuffle(mixed)
     assert settle(mixed, NOW) == settle(several, NOW)
 
 
 @given(statements_of_authors())
-def test_what_counts_was_told_and_is_coherent(several) -> None:
+def test_what_counts_was_reported_and_is_coherent(several) -> None:
     result = settle(several, NOW)
     for field in fields(Label):
         value = getattr(result, field.name)

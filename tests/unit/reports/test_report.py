@@ -308,14 +308,14 @@ def test_the_cells_of_a_report_survive_encoding(unfair, metric, kind):
     assert msgspec.json.decode(encoded, type=kind) == unfair[metric]
 
 
-def test_the_algorithm_and_its_attestations_are_told(fair):
+def test_the_algorithm_and_its_attestations_are_reported(fair):
     assert fair.algorithm == ALGORITHM
     (sentence,) = (s for s in fair.sentences if "policy" in s)
     for fact in ("sha-256:aa", "sha-256:bb", "code.example", "auditor.example"):
         assert fact in sentence
 
 
-def test_missing_openness_is_told_as_missing():
+def test_missing_openness_is_reported_as_missing():
     bare = Algorithm(policy_digest="sha-256:aa", code_digest="sha-256:bb")
     sentences = build_report(gather([], []), bare, TERMS).sentences
     assert any(
@@ -517,7 +517,7 @@ def test_without_disclosed_scores_what_needs_them_is_withheld(fair):
     assert fair.counts.scored == 0
 
 
-def test_position_models_are_told_with_their_formula(fair):
+def test_position_models_are_reported_with_their_formula(fair):
     models = {model.measure: model for model in fair.position_models}
     assert set(models) == {"logarithmic", "rankBiased", "topOne"}
     assert models["topOne"].weights[:2] == (1, 0)

@@ -80,7 +80,7 @@ def test_a_log_that_extends_what_was_seen_is_accepted(log, served, read, size):
     read(served, previous=at(log, size))
 
 
-def test_cosignatures_are_told(log, served, read, witness_signer):
+def test_cosignatures_are_reported(log, served, read, witness_signer):
     text = format_checkpoint(log.checkpoint)
     witnessed = cosign_text(text, witness_signer, 17)
     served["checkpoint"] = sign_checkpoint(log.checkpoint, log.signer, [witnessed])
@@ -389,7 +389,7 @@ def test_a_checkpoint_seen_beyond_the_edge_is_remembered(make_log, log):
     assert invalid.value.code == "log_forked"
 
 
-def test_all_that_is_wrong_can_be_told(log, served):
+def test_all_that_is_wrong_can_be_reported(log, served):
     forge_entry(served, "tile/entries/000", 9)
     forge_entry(served, "tile/entries/001", 7)
     served["tile/0/001"] = replace_hash(served["tile/0/001"], 7, leaf_hash(b"forged"))

@@ -65,7 +65,7 @@ def test_what_lasts_is_told_when_it_begins_and_when_it_is_over() -> None:
     ]
 
 
-def test_each_cause_of_the_same_outage_is_told_once() -> None:
+def test_each_cause_of_the_same_outage_is_reported_once() -> None:
     """403, then an expired certificate, then 500: one notice told of the 403 alone."""
     timeout = [condition("unreachable", problem="timeout")]
     refused = [condition("unreachable", problem="connect")]
@@ -147,7 +147,7 @@ def outcomes(*seen: str) -> list[list[str]]:
     return messages
 
 
-def test_probe_that_sees_something_else_twice_is_told_once() -> None:
+def test_probe_that_sees_something_else_twice_is_reported_once() -> None:
     told_notices = outcomes("alive", *["unreachable"] * 4, "alive", "alive", "alive")
     assert [len(item) for item in told_notices] == [0, 0, 1, 0, 0, 0, 1, 0]
     assert "unreachable" in told_notices[2][0]
@@ -248,7 +248,7 @@ def deviating(*pointers: str) -> StoredDocument:
     return replace(DOCUMENT, deviations=result)
 
 
-def test_only_new_deviations_are_told_and_at_once() -> None:
+def test_only_new_deviations_are_reported_and_at_once() -> None:
     before = {URL: deviating("/a", "/b")}
     after = [deviating("/b", *(f"/c/{n}" for n in range(50)))]
     (notice,) = document_notices(before, after, refused=())
@@ -259,7 +259,7 @@ def test_only_new_deviations_are_told_and_at_once() -> None:
     assert document_notices({URL: after[0]}, after, refused=()) == []
 
 
-def test_documents_that_come_and_go_are_told() -> None:
+def test_documents_that_come_and_go_are_reported() -> None:
     other = replace(DOCUMENT, url=f"{URL}?2")
     told_notices = document_notices({URL: DOCUMENT}, [other], refused=())
     assert [(notice.code, notice.url) for notice in told_notices] == [

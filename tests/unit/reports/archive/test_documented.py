@@ -40,7 +40,7 @@ def test_every_column_is_explained():
         pytest.param("labels.parquet", label_rows.TYPES, id="labels"),
     ],
 )
-def test_columns_have_the_types_that_are_told(folder, files, types):
+def test_columns_have_the_types_that_are_reported(folder, files, types):
     with duckdb.connect() as duck:
         result = duck.execute(
             f"DESCRIBE SELECT * FROM read_parquet('{folder}/{files}', "

@@ -200,14 +200,14 @@ def registration_changed(labels):
         ),
     ],
 )
-def test_what_is_unlike_is_told(town, labels, change, says):
+def test_what_is_unlike_is_reported(town, labels, change, says):
     change(labels)
     differences = compared(town, labels).differences
     assert any(says in item for item in differences), differences
     assert len(differences) <= 4
 
 
-def test_another_source_is_told(town, labels):
+def test_another_source_is_reported(town, labels):
     differences = compared(town, labels, source="hearsay").differences
     assert len(differences) == 3
     assert all("in: source (sha256:" in item for item in differences)
@@ -260,6 +260,6 @@ def test_a_label_that_is_too_old_does_not_count():
     assert (comparison.differences, comparison.statements) == ([], 1)
 
 
-def test_no_more_than_a_hundred_are_told(town):
+def test_no_more_than_a_hundred_are_reported(town):
     sites = disclosures() * 5
     assert len(compared(town, {}, sites=sites).differences) == MAX_SENTENCES

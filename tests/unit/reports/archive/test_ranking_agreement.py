@@ -185,7 +185,7 @@ def other_key(town):
         pytest.param(other_key, "query_key does not follow", id="a key changed"),
     ],
 )
-def test_what_is_unlike_is_told(change, expected):
+def test_what_is_unlike_is_reported(change, expected):
     town = played(COUNT)
     change(town)
     differences = compared(town).differences
@@ -221,7 +221,7 @@ def already(rows):
     return sum(row.leaf_index in untouched for row in rows)
 
 
-def test_an_archive_of_another_log_is_told_in_a_hundred_lines():
+def test_an_archive_of_another_log_is_reported_in_a_hundred_lines():
     town, other = played(COUNT), played(COUNT)
     for row in other.rows:
         row.operator = "op-9"

@@ -66,5 +66,5 @@ def test_what_is_of_the_whole_report_is_known(section: str, is_total: bool) -> N
         ("", ""),
     ],
 )
-def test_names_are_told_in_words(name: str, words: str) -> None:
+def test_names_are_reported_in_words(name: str, words: str) -> None:
     assert in_words(name) == words
