@@ -108,9 +108,8 @@ class Cosigning:
 
     async def _work(self, connection: Connection) -> None:
         for state in self._states:
-            state.known_size = (
-                state.cosigned_size
-            ) = await cosignatures.last_cosigned_size(connection, state.witness.id)
+            size = await cosignatures.last_cosigned_size(connection, state.witness.id)
+            state.known_size = state.cosigned_size = size
         with reusing_connections():
             while True:
                 newest = await log.latest_checkpoint(connection)

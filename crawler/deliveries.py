@@ -17,6 +17,7 @@ from crawler.context import Context
 from crawler.http.body import BodyLimits
 from crawler.http.bot_auth import BotAuth
 from registry.db import webhooks
+from registry.db.engine.engines import Connection, reading
 from registry.db.webhooks import DeadLetter, Lane, Webhook
 from registry.errors import Gone, Refused
 from registry.sites.identifier import format_site_id
@@ -77,21 +78,24 @@ class Deliverer:
             for job in self._jobs:
                 job.cancel()
 
-    async def deliver_due(self) -> None:
-        """Start what is due, as far as there are slots."""
-        for lane, slots in SLOTS.items():
-            if free := slots - list(self._jobs.values()).count(lane):
-                await self._start(lane, free)
+    async def deliver_due(self) -> bool:
+        """Start what is due, as far as there are slots. Returns: whether something was."""
+        started = 0
+        async with reading(self._context.engine).connect() as connection:
+            for lane, slots in SLOTS.items():
+                if free := slots - list(self._jobs.values()).count(lane):
+                    started += await self._start(connection, lane, free)
+        return started > 0
 
-    async def _start(self, lane: Lane, most: int) -> None:
-        async with self._context.engine.begin() as connection:
-            leased = await webhooks.lease_webhooks(
-                connection, lane, self._context.clock(), LEASE, most
-            )
+    async def _start(self, connection: Connection, lane: Lane, most: int) -> int:
+        leased = await webhooks.lease_webhooks(
+            connection, lane, self._context.clock(), LEASE, most
+        )
         for row in leased:
             job = asyncio.create_task(self._serve(row))
             self._jobs[job] = lane
             job.add_done_callback(self._jobs.pop)
+        return len(leased)
 
     async def join(self) -> None:
         """Wait for what is under way."""

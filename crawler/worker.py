@@ -21,7 +21,7 @@ from crawler import metrics
 from crawler.context import Context
 from crawler.tasks.dispatch import carry_out_task
 from crawler.tasks.registration import settle_registration
-from registry.db.engine.engines import DatabaseError
+from registry.db.engine.engines import DatabaseError, reading
 from registry.db.frontier import due_work as frontier
 from registry.db.frontier import heartbeats, tasks
 from registry.db.frontier.tasks import Task
@@ -29,7 +29,6 @@ from registry.db.registration import registrations
 from registry.usecases.background import follow
 
 BEAT_S = 2.0
-DATABASE_PAUSE_S = 1.0
 GRACE_S = 3.0
 GIVE_BACK_S = 2.0
 _BATCHES = 4
@@ -42,9 +41,9 @@ logger = structlog.get_logger()
 class Queue:
     """Jobs that are leased and worked off, each at a host.
 
-    lease: of `registry.db`. pause_s: before an empty queue is asked again. linger_s: how
-    long a few free slots wait to become a batch, so that under load not every job costs
-    a query of its own. share: of the slots of a kind.
+    lease: of `registry.db`, a statement that stands alone. pause_s: the shortest before an
+    empty queue is asked again. linger_s: how long a few free slots wait to become a batch,
+    so that under load not every job costs a query. share: of the slots of a kind.
     """
 
     lease: Callable[..., Awaitable[Sequence[Any]]]
@@ -164,16 +163,16 @@ class Worker:
     async def _work_off(self, queue: Queue) -> None:
         count = max(1, round(self._at_once * queue.share))
         slots = Slots(count, linger_s=queue.linger_s)
-        while True:
-            free = await slots.wait()
-            leased = 0
-            try:
+
+        async def look() -> int:
+            """Lease until there is less than fits."""
+            while True:
+                free = await slots.wait()
                 leased = await self._lease(queue, slots, free)
-            except (DatabaseError, OSError) as error:
-                logger.warning("database_away", kind=type(error).__name__)
-                await asyncio.sleep(DATABASE_PAUSE_S)
-            if leased < free:
-                await asyncio.sleep(queue.pause_s)
+                if leased < free:
+                    return leased
+
+        await follow(look, pause_s=queue.pause_s, lost="database_away")
 
     async def _lease(self, queue: Queue, slots: Slots, free: int) -> int:
         """Lease and start; not to be cancelled between the two."""
@@ -186,7 +185,7 @@ class Worker:
                 self._leasing.discard(leasing)
 
     async def _lease_and_start(self, queue: Queue, slots: Slots, free: int) -> int:
-        async with self._context.engine.begin() as connection:
+        async with reading(self._context.engine).connect() as connection:
             leased = await queue.lease(
                 connection,
                 now=self._context.clock(),

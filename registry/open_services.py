@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -59,30 +60,18 @@ from registry.usecases.work_queue import WorkQueue
 WATCH_PAUSE_S = 60.0
 
 
-class Watched:
-    """Figures that other processes put into the database, for this one's metrics.
-
-    engine: of the API's role.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    async def run(self) -> None:
-        """Follow until cancelled."""
-        await follow(self.look, pause_s=WATCH_PAUSE_S, lost="figures_lost")
-
-    async def look(self) -> None:
-        async with self._engine.connect() as connection:
-            runs = await invariance_runs.list_runs(connection, limit=1)
-            reports = await kept_reports.list_reports(connection, limit=1)
-            LOG_STOPPED.set(bool(await list_evidence(connection)))
-        for run in runs:
-            INVARIANCE_TRIALS.set(run.result.trials)
-            INVARIANCE_VIOLATIONS.set(run.result.violations)
-            INVARIANCE_FINISHED.set(run.finished_at.timestamp())
-        for report in reports:
-            REPORT_FINISHED.set(report.made_at.timestamp())
+async def note_figures(engine: Engine) -> None:
+    """Set this process's metrics of what others put into the database. engine: of the API."""
+    async with engine.connect() as connection:
+        runs = await invariance_runs.list_runs(connection, limit=1)
+        reports = await kept_reports.list_reports(connection, limit=1)
+        LOG_STOPPED.set(bool(await list_evidence(connection)))
+    for run in runs:
+        INVARIANCE_TRIALS.set(run.result.trials)
+        INVARIANCE_VIOLATIONS.set(run.result.violations)
+        INVARIANCE_FINISHED.set(run.finished_at.timestamp())
+    for report in reports:
+        REPORT_FINISHED.set(report.made_at.timestamp())
 
 
 logger = structlog.get_logger()
@@ -116,8 +105,14 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     retention = Retention(eraser, timedelta(days=settings.retention_days), ids)
     promiser = searcher.promiser
     room = _room(settings, api)
-    working = (follower, entries, promiser, *recorders, retention, Watched(api), room)
-    tasks = [asyncio.create_task(job.run()) for job in working]
+    working = (follower, entries, promiser, *recorders, retention, room)
+    figures = partial(note_figures, api)
+    tasks = [
+        *(asyncio.create_task(job.run()) for job in working),
+        asyncio.create_task(
+            follow(figures, pause_s=WATCH_PAUSE_S, lost="figures_lost")
+        ),
+    ]
     try:
         yield _services(settings, engines, searcher, encoder, ids, room=room)
     finally:

@@ -31,7 +31,7 @@ MARKER = "demo"  # an empty file in a folder that a demo made
 AT_ONCE = 12
 PROBED_TIMEOUT_S = 30.0
 LOGGED_TIMEOUT_S = 10.0
-INDEX_PAUSE_S = 0.6  # the index follows the database within this
+INDEX_PAUSE_S = 1.0  # the index follows the database within this
 DISHONEST = ("wrong-key", "changed-after-signing")
 HONEST = ("honest", "slow", "flaky")
 

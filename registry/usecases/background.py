@@ -49,6 +49,7 @@ def _yield_to_others(niceness: int) -> None:
 
 
 DATABASE_PAUSE_S = 1.0
+LONGEST_PAUSE_S, SLOWER = 0.4, 1.2
 
 logger = structlog.get_logger()
 
@@ -62,14 +63,34 @@ def outlasting(interrupted: str) -> Iterator[None]:
         logger.warning(interrupted, kind=type(error).__name__)
 
 
+class Pace:
+    """Pauses between looks for work: the shortest after some, and longer after each in vain.
+
+    The first work after a quiet time waits for longest_s at most; a pause that is longer
+    than that stays as it is.
+    """
+
+    def __init__(self, shortest_s: float, longest_s: float = LONGEST_PAUSE_S) -> None:
+        self._shortest_s = self._pause_s = shortest_s
+        self._longest_s = max(shortest_s, longest_s)
+
+    def after(self, work: object) -> float:
+        """Return the seconds until the next look. work: what came of the last one."""
+        longer_s = min(SLOWER * self._pause_s, self._longest_s)
+        self._pause_s = self._shortest_s if work else longer_s
+        return self._pause_s
+
+
 async def follow(
-    catch_up: Callable[[], Awaitable[None]], *, pause_s: float, lost: str
+    look: Callable[[], Awaitable[object]], *, pause_s: float, lost: str
 ) -> None:
-    """Run `catch_up` until cancelled. lost: the event that is logged while the database is away."""
+    """Look until cancelled, at the pace of what comes of it. pause_s: the shortest.
+
+    lost: the event that is logged while the database is away.
+    """
+    pace = Pace(pause_s)
     while True:
-        try:
-            await catch_up()
-            await asyncio.sleep(pause_s)
-        except (DatabaseError, OSError) as error:
-            logger.warning(lost, kind=type(error).__name__)
-            await asyncio.sleep(DATABASE_PAUSE_S)
+        wait_s = DATABASE_PAUSE_S
+        with outlasting(lost):
+            wait_s = pace.after(await look())
+        await asyncio.sleep(wait_s)

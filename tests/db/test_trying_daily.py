@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from registry.db.engine.engines import Engine, Role
 from registry.db.reports import invariance_runs
 from registry.db.schema.tables import pending
-from registry.open_services import Watched
+from registry.open_services import note_figures
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import digest_of
 from registry.records.record import parse_record
@@ -175,7 +175,7 @@ async def test_a_violation_is_an_error_in_the_log_and_a_figure(
     assert record["log_level"] == "error"
     assert {"commission", "zero_commission"} & set(record["perturbations"])
     assert set(record["rankings"]) == {example.ranking for example in todays.examples}
-    await Watched(scene.api).look()
+    await note_figures(scene.api)
     figure = REGISTRY.get_sample_value("fair_registry_invariance_violations")
     assert figure == todays.violations
 

@@ -98,8 +98,8 @@ def open_engine(url: URL | str, role: Role | None = None, *, pool: int = 5) -> E
         address,
         pool_size=pool,
         max_overflow=0,
-        # A crawler's job that meets a dead connection is done again when its lease is over.
-        pool_pre_ping=role is not Role.CRAWLER,
+        # A crawler's job that meets a dead connection is done again, as the index's look is.
+        pool_pre_ping=role not in (Role.CRAWLER, Role.RANKER),
         hide_parameters=True,  # they hold queries of users, and secrets
         connect_args={
             "server_settings": server_settings,

@@ -109,8 +109,6 @@ class TopK:
             sharing += self._eligible(number, segment.grouped_rows[is_sharing])
         return self._leading(sharing)
 
-    # ---- publishers with more places than an answer gives one ----
-
     def _leading(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return those that are not beyond the places of their publisher."""
         for publisher in self._crowded(candidates) - self._examined:
@@ -147,8 +145,6 @@ class TopK:
         self._surplus.update(map(_row, surplus))
         if surplus:
             self._further[[*places][most - 1]] += surplus
-
-    # ---- rows ----
 
     def _eligible(self, part: int, rows: npt.NDArray[np.uint32]) -> Iterator[Candidate]:
         """Yield those of the rows that are eligible."""

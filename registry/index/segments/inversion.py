@@ -66,9 +66,6 @@ def _numbers(chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
     return np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int32)
 
 
-# ---- compiled ----
-
-
 def invert_compiled(rows: Rows, block: int, library: ctypes.CDLL) -> Columns:
     """See `csrc/inversion.c`. Raises: MemoryError."""
     numbers, hashes, counts = _number_terms(rows.hashes, library)
@@ -117,9 +114,6 @@ def _number_terms(
         if distinct != _NO_CAPACITY:
             return numbers, hashes[:distinct], counts[:distinct]
         room *= 8
-
-
-# ---- with NumPy ----
 
 
 def invert_numpy(rows: Rows, block: int) -> Columns:

@@ -199,9 +199,6 @@ def _records(rows: Rows) -> npt.NDArray[np.void]:
     return records
 
 
-# ---- bounds of blocks ----
-
-
 def _places(rows: Rows) -> dict[str, Any]:
     local = (rows.flags & LOCAL) != 0
     most = max(CELL_ROWS_MIN, -(-len(rows) // CELLS))

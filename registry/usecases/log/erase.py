@@ -159,25 +159,25 @@ async def _write_out(engine: Engine) -> None:
         await connection.invalidate()  # it has no time limit any more
 
 
+@dataclass(frozen=True, slots=True)
 class Retention:
     """Erases by schedule, at the start and then each hour, and clears pages within a minute.
 
     `run` ends when cancelled.
     """
 
-    def __init__(self, engine: Engine, keep: timedelta, ids: IdSource) -> None:
-        self._engine = engine
-        self._keep = keep
-        self._ids = ids
+    engine: Engine
+    keep: timedelta
+    ids: IdSource
 
     async def run(self) -> None:
         due = time.monotonic()
         while True:
             with outlasting("erasing_interrupted"):
-                if self._keep and time.monotonic() >= due:
-                    await erase_expired(self._engine, self._keep, self._ids)
+                if self.keep and time.monotonic() >= due:
+                    await erase_expired(self.engine, self.keep, self.ids)
                     due = time.monotonic() + PAUSE_S
-                await clear_pages(self._engine)
+                await clear_pages(self.engine)
             await asyncio.sleep(CLEARING_PAUSE_S)
 
 

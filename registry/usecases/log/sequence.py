@@ -24,7 +24,7 @@ from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer, sign_text
 from registry.tlog.refusals import ProofInvalid
 from registry.tlog.tiles import HashRun
-from registry.usecases.background import outlasting
+from registry.usecases.background import Pace, follow
 from registry.usecases.ids import Clock
 from registry.usecases.log.continuity import Continuity, LogDamaged
 from registry.usecases.log.filed_log import read_runs
@@ -56,10 +56,9 @@ class Sequencer:
 
         Raises: LogDamaged.
         """
-        while True:
-            with outlasting("sequencer_interrupted"):
-                await self._take_turn()
-            await asyncio.sleep(TAKE_OVER_PAUSE_S)
+        await follow(
+            self._take_turn, pause_s=TAKE_OVER_PAUSE_S, lost="sequencer_interrupted"
+        )
 
     async def _take_turn(self) -> None:
         async with self.engine.connect() as connection:
@@ -80,12 +79,14 @@ class Sequencer:
     async def _sequence(self, connection: Connection) -> None:
         edge = await self._resume(connection)
         logger.info("sequencer_started", size=edge.size)
+        pace = Pace(PAUSE_S)
         while True:
             appended = await self.step(connection, edge)
-            if appended.size - edge.size < MAX_BATCH:
+            logged, edge = appended.size - edge.size, appended
+            pause_s = pace.after(logged)
+            if logged < MAX_BATCH:
                 # What arrives meanwhile shares one checkpoint; who is behind goes on.
-                await asyncio.sleep(PAUSE_S)
-            edge = appended
+                await asyncio.sleep(pause_s)
 
     async def _resume(self, connection: Connection) -> TreeEdge:
         """Return the edge of the stored tree, all of which is published."""

@@ -185,8 +185,6 @@ class _Run:
             draw=draw,
         )
 
-    # ---- asking ----
-
     def _answer(self, number: int, cell: str | None) -> Page:
         """Return answers of the index as it is."""
         if (number, cell) not in self._before:

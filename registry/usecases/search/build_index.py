@@ -19,7 +19,7 @@ import numpy as np
 import structlog
 
 from registry.db.engine.copied_rows import CopiedPage
-from registry.db.engine.engines import Connection, DatabaseError, Engine
+from registry.db.engine.engines import Connection, DatabaseError, Engine, reading
 from registry.db.engine.snapshots import snapshot_of
 from registry.db.sites.profiles import (
     ProfileChange,
@@ -99,14 +99,15 @@ class IndexBuilder:
                 self._index_files.beat()
             await asyncio.sleep(BEAT_S)
 
-    async def _try(self) -> None:
+    async def _try(self) -> bool:
         try:
             await self._verify_beside()
-            await self.catch_up()
+            has_changed = await self.catch_up()
         except (DatabaseError, OSError):
             self._is_lost = True
             raise
         self._is_lost = False
+        return has_changed
 
     async def _verify_beside(self) -> None:
         """Begin a check of all files that is due, or end the one that is done."""
@@ -123,21 +124,22 @@ class IndexBuilder:
         """Another may build there then."""
         self._index_files.close()
 
-    async def catch_up(self) -> None:
-        """Take in every change that has been committed, and put the index out."""
-        async with self._engine.connect() as connection:
+    async def catch_up(self) -> bool:
+        """Take in every change that has been committed, and put the index out.
+
+        Returns: whether it is another one then. No snapshot is held between statements.
+        """
+        async with reading(self._engine).connect() as connection:
+            before = self._builder
             if self._builder is None:
                 self._builder = await self._begin(connection)
             while True:
                 await self._changes.look(connection)
                 if taken := self._changes.some(self._at_once):
                     self._builder = await self._take(self._builder, taken, connection)
-                await connection.rollback()  # no snapshot is held
                 self._builder = await self._merge_beside(self._builder)
                 if not self._changes:
-                    return
-
-    # ---- beginning ----
+                    return self._builder is not before
 
     async def _begin(self, connection: Connection) -> Builder:
         """Raises: OSError, MemoryError."""
@@ -168,7 +170,6 @@ class IndexBuilder:
             await asyncio.to_thread(self._spool, page, spool)
 
         await copy_profiles(connection, take)
-        await connection.rollback()
         builder = await asyncio.to_thread(self._builder_of, spool)
         logger.info("index_built", sites=len(builder.index))
         return await self._put(builder)
@@ -196,8 +197,6 @@ class IndexBuilder:
         rows, groups = with_representatives(spool.rows(), {}, self._policy)
         digests = np.concatenate(spool.digests)
         return Builder.of_rows(rows, groups, digests, self._policy, self._sizes)
-
-    # ---- changes ----
 
     async def _take(
         self, builder: Builder, site_ids: Sequence[int], connection: Connection
@@ -230,8 +229,6 @@ class IndexBuilder:
         put = await asyncio.to_thread(self._index_files.put, builder, since)
         self._is_lost = False
         return put
-
-    # ---- merging ----
 
     async def _merge_beside(self, builder: Builder) -> Builder:
         """Begin a merge that is due, or take in the one that is done."""

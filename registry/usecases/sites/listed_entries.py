@@ -22,6 +22,7 @@ from registry.db.sites import listed_sites as sites
 from registry.db.sites.listed_sites import count_listed
 from registry.formats.invocations import Invocation, invocations_of
 from registry.sites.summary import SiteSummary, summary_of
+from registry.usecases.background import Pace
 
 CAPACITY = 100_000
 """Summaries; each takes about a kilobyte."""
@@ -129,6 +130,7 @@ class ListedEntries:
         self._seen: Snapshot | None = None
         self._is_due = True
         self._next_look: asyncio.TimerHandle | None = None
+        self._pace = Pace(PAUSE_S)
         self._arrival = asyncio.Event()
 
     async def run(self) -> None:
@@ -186,7 +188,7 @@ class ListedEntries:
 
     async def _remove_changed(self, connection: Connection) -> None:
         """Remove what changed from the cache; nothing is read meanwhile."""
-        before = self._seen
+        before, changed = self._seen, list[int]()
         if before is None:
             self._seen = await snapshot_of(connection)
         else:
@@ -203,7 +205,7 @@ class ListedEntries:
         if self._next_look is not None:
             self._next_look.cancel()
         loop = asyncio.get_running_loop()
-        self._next_look = loop.call_later(PAUSE_S, self.look_again)
+        self._next_look = loop.call_later(self._pace.after(changed), self.look_again)
 
     def look_again(self) -> None:
         """Make the next call of `serve` look for what has changed."""

@@ -64,15 +64,22 @@ class Backlog:
 
 
 def context() -> Context:
-    @asynccontextmanager
-    async def begin() -> AsyncIterator[SimpleNamespace]:
-        yield SimpleNamespace(execute=execute)
-
     async def execute(*_: object) -> None:
         """Take the heartbeat."""
 
-    engine = SimpleNamespace(begin=begin)
-    return cast("Context", SimpleNamespace(engine=engine, clock=lambda: None))
+    class Pool:
+        """Engine whose connections do nothing, standing alone or in a transaction."""
+
+        @asynccontextmanager
+        async def begin(self) -> AsyncIterator[SimpleNamespace]:
+            yield SimpleNamespace(execute=execute)
+
+        connect = begin
+
+        def execution_options(self, **_: object) -> "Pool":
+            return self
+
+    return cast("Context", SimpleNamespace(engine=Pool(), clock=lambda: None))
 
 
 Make = Callable[..., Worker]

@@ -1,4 +1,4 @@
-"""Work in a thread of its own ends where it is awaited, at whatever niceness."""
+"""Work in a thread of its own ends where it is awaited; looks for work come at its pace."""
 
 import asyncio
 import os
@@ -6,15 +6,16 @@ import sys
 
 import pytest
 
-from registry.usecases.background import in_background
+from registry.usecases.background import LONGEST_PAUSE_S, Pace, follow, in_background
 from tests.waiting import PATIENCE_S
 
 AWAITED_S = PATIENCE_S
-pytestmark = pytest.mark.skipif(
+with_priorities = pytest.mark.skipif(
     sys.platform != "linux", reason="threads have no priorities of their own here"
 )
 
 
+@with_priorities
 @pytest.mark.parametrize("own_niceness", [0, 5, 10, 19])
 async def test_process_of_any_niceness_does_its_work(
     own_niceness: int, monkeypatch: pytest.MonkeyPatch
@@ -33,6 +34,7 @@ async def test_process_of_any_niceness_does_its_work(
     assert given == [max(5, own_niceness)]
 
 
+@with_priorities
 async def test_priority_that_cannot_be_set_ends_the_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -42,3 +44,38 @@ async def test_priority_that_cannot_be_set_ends_the_work(
     monkeypatch.setattr(os, "setpriority", refuse)
     with pytest.raises(PermissionError):
         await asyncio.wait_for(in_background(lambda: 7), AWAITED_S)
+
+
+def test_pauses_grow_while_there_is_no_work_and_are_the_shortest_after_some() -> None:
+    pace = Pace(0.1)
+    assert pace.after(3) == 0.1
+    pauses = [pace.after(0) for _ in range(12)]
+    assert pauses == sorted(pauses)
+    assert pauses[0] < 0.13, "work that comes often waits hardly longer"
+    assert pauses[-1] == LONGEST_PAUSE_S
+    assert pace.after(1) == 0.1
+
+
+def test_pause_that_is_long_anyway_stays_as_it_is() -> None:
+    pace = Pace(2.0)
+    assert [pace.after(work) for work in (0, 0, 1, 0)] == [2.0] * 4
+
+
+async def test_looks_are_as_far_apart_as_what_came_of_them_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    works = [False] * 9 + [True]
+    pauses: list[float] = []
+
+    async def look() -> bool:
+        return works.pop(0)
+
+    async def sleep(pause_s: float) -> None:
+        pauses.append(pause_s)
+        if not works:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    with pytest.raises(asyncio.CancelledError):
+        await follow(look, pause_s=0.1, lost="lost")
+    assert pauses[8:] == [LONGEST_PAUSE_S, 0.1]

@@ -31,6 +31,7 @@ from registry.interfaces.rest.registration.jose import JoseOperation, read_state
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.observability import REGISTRATIONS, STATEMENT_BYTES
 from registry.sites.host import MAX_HOST_LENGTH, Host, parse_host
+from registry.usecases.background import Pace
 from registry.usecases.refusals import REGISTRATION_UNKNOWN
 from registry.usecases.registration.submit_registration import (
     issue_challenge,
@@ -93,7 +94,7 @@ def _view(host: str, challenge: Challenge) -> ChallengeView:
     return ChallengeView.of(challenge, host=host, payload=dict(challenge.payload))
 
 
-POLL_S, SLOWEST_POLL_S, SLOWER = 0.1, 1.0, 1.2
+POLL_S, SLOWEST_POLL_S = 0.1, 1.0
 STREAM_TIMEOUT_S = 60
 
 
@@ -176,12 +177,11 @@ async def _changes(
 ) -> AsyncIterator[ServerSentEventMessage]:
     """The status now, and once more when it is decided; asked ever more slowly."""
     yield _event(seen)
-    pause_s = waited_s = POLL_S
+    pace, waited_s = Pace(POLL_S, SLOWEST_POLL_S), 0.0
     while seen.status == "verifying" and waited_s < STREAM_TIMEOUT_S:
+        waited_s += (pause_s := pace.after(None))
         await asyncio.sleep(pause_s)
         seen = await _find(services, seen.registration_id)
-        pause_s = min(pause_s * SLOWER, SLOWEST_POLL_S)
-        waited_s += pause_s
         if seen.status != "verifying":
             yield _event(seen)
 
