@@ -63,7 +63,7 @@ def outlasting(interrupted: str) -> Iterator[None]:
         logger.warning(interrupted, kind=type(error).__name__)
 
 
-class Pace:
+class Cadence:
     """Pauses between looks for work: the shortest after some, and longer after each in vain.
 
     The first work after a quiet time waits for longest_s at most; a pause that is longer
@@ -88,9 +88,9 @@ async def follow(
 
     lost: the event that is logged while the database is away.
     """
-    pace = Pace(pause_s)
+    cadence = Cadence(pause_s)
     while True:
         wait_s = DATABASE_PAUSE_S
         with outlasting(lost):
-            wait_s = pace.after(await look())
+            wait_s = cadence.after(await look())
         await asyncio.sleep(wait_s)

@@ -24,7 +24,7 @@ from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
 from registry.tlog.note import Signer, sign_text
 from registry.tlog.refusals import ProofInvalid
 from registry.tlog.tiles import HashRun
-from registry.usecases.background import Pace, follow
+from registry.usecases.background import Cadence, follow
 from registry.usecases.ids import Clock
 from registry.usecases.log.continuity import Continuity, LogDamaged
 from registry.usecases.log.filed_log import read_runs
@@ -79,11 +79,11 @@ class Sequencer:
     async def _sequence(self, connection: Connection) -> None:
         edge = await self._resume(connection)
         logger.info("sequencer_started", size=edge.size)
-        pace = Pace(PAUSE_S)
+        cadence = Cadence(PAUSE_S)
         while True:
             appended = await self.step(connection, edge)
             logged, edge = appended.size - edge.size, appended
-            pause_s = pace.after(logged)
+            pause_s = cadence.after(logged)
             if logged < MAX_BATCH:
                 # What arrives meanwhile shares one checkpoint; who is behind goes on.
                 await asyncio.sleep(pause_s)

@@ -14,7 +14,7 @@ from registry.index.segments.array_file import FileDamaged
 from registry.ranking.encoders.encoder import Encoder
 from registry.ranking.policy import Policy
 from registry.records.generation import Generation
-from registry.usecases.background import Pace
+from registry.usecases.background import Cadence
 from registry.usecases.refusals import GENERATION_UNKNOWN
 
 AT_HAND = 2
@@ -62,13 +62,13 @@ class IndexFollower:
 
     async def run(self) -> None:
         """Follow until cancelled."""
-        pace = Pace(PAUSE_S, LONGEST_PAUSE_S)
+        cadence = Cadence(PAUSE_S, LONGEST_PAUSE_S)
         while True:
             is_read = False
             if self._index_files.is_changed():
                 # Its pages are touched first, which takes a while where a base is new.
                 is_read = await asyncio.to_thread(self.catch_up)
-            await asyncio.sleep(pace.after(is_read))
+            await asyncio.sleep(cadence.after(is_read))
 
     def builder_silence_s(self) -> float | None:
         """Return the seconds since the index builder showed that it works.

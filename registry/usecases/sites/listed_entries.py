@@ -22,7 +22,7 @@ from registry.db.sites import listed_sites as sites
 from registry.db.sites.listed_sites import count_listed
 from registry.formats.invocations import Invocation, invocations_of
 from registry.sites.summary import SiteSummary, summary_of
-from registry.usecases.background import Pace
+from registry.usecases.background import Cadence
 
 CAPACITY = 100_000
 """Summaries; each takes about a kilobyte."""
@@ -130,7 +130,7 @@ class ListedEntries:
         self._seen: Snapshot | None = None
         self._is_due = True
         self._next_look: asyncio.TimerHandle | None = None
-        self._pace = Pace(PAUSE_S)
+        self._cadence = Cadence(PAUSE_S)
         self._arrival = asyncio.Event()
 
     async def run(self) -> None:
@@ -205,7 +205,7 @@ class ListedEntries:
         if self._next_look is not None:
             self._next_look.cancel()
         loop = asyncio.get_running_loop()
-        self._next_look = loop.call_later(self._pace.after(changed), self.look_again)
+        self._next_look = loop.call_later(self._cadence.after(changed), self.look_again)
 
     def look_again(self) -> None:
         """Make the next call of `serve` look for what has changed."""

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from registry.usecases.background import LONGEST_PAUSE_S, Pace, follow, in_background
+from registry.usecases.background import LONGEST_PAUSE_S, Cadence, follow, in_background
 from tests.waiting import PATIENCE_S
 
 AWAITED_S = PATIENCE_S
@@ -47,18 +47,18 @@ async def test_priority_that_cannot_be_set_ends_the_work(
 
 
 def test_pauses_grow_while_there_is_no_work_and_are_the_shortest_after_some() -> None:
-    pace = Pace(0.1)
-    assert pace.after(3) == 0.1
-    pauses = [pace.after(0) for _ in range(12)]
+    cadence = Cadence(0.1)
+    assert cadence.after(3) == 0.1
+    pauses = [cadence.after(0) for _ in range(12)]
     assert pauses == sorted(pauses)
     assert pauses[0] < 0.13, "work that comes often waits hardly longer"
     assert pauses[-1] == LONGEST_PAUSE_S
-    assert pace.after(1) == 0.1
+    assert cadence.after(1) == 0.1
 
 
 def test_pause_that_is_long_anyway_stays_as_it_is() -> None:
-    pace = Pace(2.0)
-    assert [pace.after(work) for work in (0, 0, 1, 0)] == [2.0] * 4
+    cadence = Cadence(2.0)
+    assert [cadence.after(work) for work in (0, 0, 1, 0)] == [2.0] * 4
 
 
 async def test_looks_are_as_far_apart_as_what_came_of_them_says(

@@ -31,7 +31,7 @@ from registry.interfaces.rest.registration.jose import JoseOperation, read_state
 from registry.interfaces.rest.wire_model import RequestBody, WireModel
 from registry.observability import REGISTRATIONS, STATEMENT_BYTES
 from registry.sites.host import MAX_HOST_LENGTH, Host, parse_host
-from registry.usecases.background import Pace
+from registry.usecases.background import Cadence
 from registry.usecases.refusals import REGISTRATION_UNKNOWN
 from registry.usecases.registration.submit_registration import (
     issue_challenge,
@@ -177,9 +177,9 @@ async def _changes(
 ) -> AsyncIterator[ServerSentEventMessage]:
     """The status now, and once more when it is decided; asked ever more slowly."""
     yield _event(seen)
-    pace, waited_s = Pace(POLL_S, SLOWEST_POLL_S), 0.0
+    cadence, waited_s = Cadence(POLL_S, SLOWEST_POLL_S), 0.0
     while seen.status == "verifying" and waited_s < STREAM_TIMEOUT_S:
-        waited_s += (pause_s := pace.after(None))
+        waited_s += (pause_s := cadence.after(None))
         await asyncio.sleep(pause_s)
         seen = await _find(services, seen.registration_id)
         if seen.status != "verifying":
