@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 PATIENCE_S = 180.0
 PAUSE_S = 0.02
-SHARE_OF_WAITING = 0.05
+SHARE_OF_WAITING = 0.15
 """Of what was waited so far, the next pause: whoever waits long asks more seldom."""
-LONGEST_PAUSE_S = 0.25
+LONGEST_PAUSE_S = 0.5
 
 
 async def until(

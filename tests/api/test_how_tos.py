@@ -35,6 +35,9 @@ from tests.waiting import PATIENCE_S, awaited
 DOCS = Path(__file__).parents[2] / "docs"
 COMMAND = Path(sys.executable).with_name("fair-registry")
 SITES = {"Ed25519": "zaytoun.test", "ES256": "saffron.test"}
+OWN_SITE = (
+    "shop.test"  # of the blocks to try it, which start the registry of all others
+)
 CONFIG = "config"
 READY_TIMEOUT_S = 180
 BLOCK_TIMEOUT_S = 180
@@ -125,37 +128,69 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder of `origin`."""
-    return tmp_path_factory.mktemp("data")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the blocks to try it are run."""
+    return tmp_path_factory.mktemp("tried")
 
 
 @pytest.fixture(scope="module")
-def origin(served: Path, data: Path) -> Iterator[str]:
-    """The origin of `fair-registry serve`, which knows where the sites are."""
+def data(tried: Path) -> Path:
+    """The data folder of `origin`."""
+    return tried / "try" / "data"
+
+
+# The block knows of its own site alone, and names its files just before it calls this.
+AMONG_OTHERS = """#!/bin/sh
+cat "$FAIR_REGISTRY_HOSTS_FILE" {served}/hosts > {tried}/hosts
+cat "$FAIR_REGISTRY_CA_FILE" {served}/ca.pem > {tried}/ca.pem
+export FAIR_REGISTRY_HOSTS_FILE={tried}/hosts FAIR_REGISTRY_CA_FILE={tried}/ca.pem
+exec {command} "$@"
+"""
+
+
+@pytest.fixture(scope="module")
+def origin(served: Path, tried: Path) -> Iterator[str]:
+    """The origin of the registry to try, which knows where the other sites are, too."""
     for tool in ("bash", "openssl", "curl"):
         if shutil.which(tool) is None:
             skip_or_fail(f"{tool} is not installed")
-    port = free_port()
+    command = tried / "fair-registry"
+    command.write_text(AMONG_OTHERS.format(served=served, tried=tried, command=COMMAND))
+    command.chmod(0o700)
+    port, site_port = free_port(), free_port()
     environment = {
-        **os.environ,
-        "FAIR_REGISTRY_ALLOW_LOOPBACK": "1",
-        "FAIR_REGISTRY_HOSTS_FILE": str(served / "hosts"),
-        "FAIR_REGISTRY_CA_FILE": str(served / "ca.pem"),
+        "FAIR_REGISTRY": str(command),
+        "EXAMPLE": str(DOCS / "examples" / "wab.json"),
+        "PORT": str(port),
+        "SITE_PORT": str(site_port),
     }
-    command = [str(COMMAND), "serve", "--port", str(port), "--data", str(data)]
-    with running(command, environment, data / "serve.log"):
+    start = block_after("try-it.md", "First `make install`")
+    words = ["bash", "-euo", "pipefail", "-c", start]
+    log = tried / "serve.log"
+    with running(words, {**os.environ, **environment}, log, tried):
         url = f"http://127.0.0.1:{port}"
-        wait_until_ready(url, data / "serve.log")
+        wait_until_ready(url, log)
         yield url
+
+
+@pytest.fixture(scope="module")
+def own_site(origin: str, tried: Path) -> str:
+    """Output of the block that registers a site of one's own and finds it."""
+    ask = block_after("try-it.md", "In a second terminal")
+    return run_block(ask, tried, FAIR_REGISTRY=str(COMMAND), REGISTRY=origin)
+
+
+@pytest.mark.slow
+def test_the_blocks_to_try_it_register_and_find_a_site_of_ones_own(
+    own_site: str,
+) -> None:
+    assert f"{OWN_SITE}: active" in own_site
+    assert f"1. The Corner Kitchen ({OWN_SITE}, Amman JO)" in own_site
 
 
 @contextmanager
 def running(
-    command: list[str],
-    environment: dict[str, str],
-    log: Path,
-    folder: Path | None = None,
+    command: list[str], environment: dict[str, str], log: Path, folder: Path
 ) -> Iterator[None]:
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -221,8 +256,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def registered(origin: str, served: Path, folders: dict[str, Path]) -> dict[str, str]:
+def registered(
+    origin: str, own_site: str, served: Path, folders: dict[str, Path]
+) -> dict[str, str]:
     """Output of the registration block, by the algorithm of the key."""
+    assert own_site, "it comes first, so that every test finds the same sites"
     return {
         alg: run_block(
             registration_block(alg),
@@ -267,13 +305,13 @@ def test_the_search_block_finds_the_sites_and_reports_the_first(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:
     assert len(registered) == len(SITES)
-    until_found(origin, len(SITES))
+    until_found(origin)
     block = block_after("search.md", "## Search, and report")
 
     answer, selection = run_block(block, tmp_path, REGISTRY=origin).splitlines()
 
     results = json.loads(answer)["results"]
-    assert {result["site"]["host"] for result in results} == set(SITES.values())
+    assert {result["site"]["host"] for result in results} == {OWN_SITE, *SITES.values()}
     assert json.loads(selection)["leafHash"]
 
 
@@ -281,7 +319,7 @@ def test_the_search_block_finds_the_sites_and_reports_the_first(
 def test_the_block_with_a_key_gets_the_first_answer_again(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:
-    until_found(origin, len(registered))
+    until_found(origin)
     block = block_after("search.md", "## Repeat a call")
 
     first, second = run_block(block, tmp_path, REGISTRY=origin).splitlines()
@@ -294,7 +332,7 @@ def test_the_block_with_a_key_gets_the_first_answer_again(
 def test_the_block_for_ard_finds_the_same_sites(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:
-    until_found(origin, len(registered))
+    until_found(origin)
     block = block_after("ard.md", "# Clients of")
 
     output = run_block(block, tmp_path, REGISTRY=origin)
@@ -302,7 +340,7 @@ def test_the_block_for_ard_finds_the_same_sites(
     counts = json.loads(output[end:])
 
     named = {result["identifier"] for result in answer["results"]}
-    assert named == {f"urn:air:{site}:site" for site in SITES.values()}
+    assert named == {f"urn:air:{site}:site" for site in (OWN_SITE, *SITES.values())}
     assert counts["facets"]["country"]["buckets"]
 
 
@@ -310,7 +348,7 @@ def test_the_block_for_ard_finds_the_same_sites(
 def test_the_block_for_mcp_searches_and_reports(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:
-    until_found(origin, len(registered))
+    until_found(origin)
     block = block_after("mcp.md", "## A run")
 
     answer = json.loads(run_block(block, tmp_path, REGISTRY=origin))
@@ -323,13 +361,13 @@ def test_the_block_for_mcp_searches_and_reports(
 def test_the_block_for_wab_agents_searches_and_reports(
     origin: str, registered: dict[str, str], tmp_path: Path
 ) -> None:
-    until_found(origin, len(registered))
+    until_found(origin)
     block = block_after("wab.md", "## Discover, authenticate")
 
     lines = run_block(block, tmp_path, REGISTRY=origin).splitlines()
 
     answer, selection = (json.loads(line)["result"] for line in lines[-2:])
-    assert {row["site"] for row in answer["results"]} == set(SITES.values())
+    assert {row["site"] for row in answer["results"]} == {OWN_SITE, *SITES.values()}
     assert selection["leafHash"]
 
 
@@ -465,34 +503,9 @@ def verify(origin: str, state: Path) -> None:
     assert verified.exit_code == 0, verified.output
 
 
-@pytest.mark.slow
-def test_the_blocks_to_try_it_register_and_find_a_site_of_ones_own(
-    tmp_path: Path,
-) -> None:
-    port, site_port = free_port(), free_port()
-    origin = f"http://127.0.0.1:{port}"
-    environment = {
-        "FAIR_REGISTRY": str(COMMAND),
-        "EXAMPLE": str(DOCS / "examples" / "wab.json"),
-        "REGISTRY": origin,
-        "PORT": str(port),
-        "SITE_PORT": str(site_port),
-    }
-    start = block_after("try-it.md", "First `make install`")
-    ask = block_after("try-it.md", "In a second terminal")
-    command = ["bash", "-euo", "pipefail", "-c", start]
-    log = tmp_path / "serve.log"
-    with running(command, {**os.environ, **environment}, log, tmp_path):
-        wait_until_ready(origin, log)
-
-        output = run_block(ask, tmp_path, **environment)
-
-    assert "shop.test: active" in output
-    assert "1. The Corner Kitchen (shop.test, Amman JO)" in output
-
-
-def until_found(origin: str, count: int) -> None:
+def until_found(origin: str) -> None:
     """Wait for the index, which follows the database within a second."""
+    count = len({OWN_SITE, *SITES.values()})
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
         with urllib.request.urlopen(f"{origin}/v1/search?q=book+a+table") as answer:

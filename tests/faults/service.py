@@ -36,7 +36,7 @@ SITES = (
     "paper-otter.test",
 )
 RETRY_PAUSE_S = 0.2
-ASK_PAUSE_S = 0.05  # traffic that takes all cores keeps the restarts waiting
+ASK_PAUSE_S = 0.2  # traffic that takes all cores keeps the restarts waiting
 STOPS_WITHIN_S = 60.0
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
 

@@ -27,6 +27,7 @@ def publisher_of(process: subprocess.Popen[bytes]) -> psutil.Process | None:
 def serve(redirection: str, port: int, data: Path) -> subprocess.Popen[bytes]:
     command = Path(sys.executable).with_name("fair-registry")
     call = [str(command), "serve", "--port", str(port), "--data", str(data)]
+    call += ["--crawlers", "0"]  # a part like the others, which takes longest to start
     return subprocess.Popen(
         ["bash", "-c", f'exec "$@" {redirection}', "bash", *call],
         stdout=subprocess.DEVNULL,
