@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from functools import cache
 
 import httpx
 import pytest
@@ -15,7 +16,13 @@ from registry.interfaces.web.catalogue import PROBLEM_TYPES
 from tests.api.running import RunningRegistry
 
 
-def declared() -> Iterator[tuple[str, ProblemType]]:
+@cache
+def declared() -> tuple[tuple[str, ProblemType], ...]:
+    """Each kind of problem and its module; all modules are imported for it."""
+    return tuple(_declared())
+
+
+def _declared() -> Iterator[tuple[str, ProblemType]]:
     for package in (registry, crawler):
         for result in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not result.name.endswith("__main__"):
@@ -28,24 +35,21 @@ def declared() -> Iterator[tuple[str, ProblemType]]:
                         yield result.name, value
 
 
-DECLARED = list(declared())
-
-
 def test_a_code_means_one_thing() -> None:
     meanings: dict[str, set[ProblemType]] = {}
-    for _, kind in DECLARED:
+    for _, kind in declared():
         meanings.setdefault(kind.code, set()).add(kind)
     assert {code: kinds for code, kinds in meanings.items() if len(kinds) > 1} == {}
 
 
 def test_every_kind_is_in_the_catalogue() -> None:
-    missing = {name for name, kind in DECLARED if kind.code not in PROBLEM_TYPES}
+    missing = {name for name, kind in declared() if kind.code not in PROBLEM_TYPES}
     assert missing == set(), "add the module to registry.interfaces.web.catalogue"
-    assert {kind.code for _, kind in DECLARED} == PROBLEM_TYPES.keys()
+    assert {kind.code for _, kind in declared()} == PROBLEM_TYPES.keys()
 
 
 def test_every_kind_says_what_to_do() -> None:
-    for _, kind in DECLARED:
+    for _, kind in declared():
         assert kind.title.strip(), kind
         assert len(kind.fix.strip()) > 10, kind
 
