@@ -253,10 +253,11 @@ def public_web(registry: RunningRegistry, **changes: Any) -> Iterator[httpx.Clie
 def until_ready(origin: str) -> None:
     def is_ready() -> bool:
         with contextlib.suppress(httpx.TransportError):
-            return httpx.get(f"{origin}/health/ready").status_code == 200
+            return client.get("/health/ready").status_code == 200
         return False
 
-    awaited(f"{origin} to be ready", is_ready)
+    with httpx.Client(base_url=origin) as client:
+        awaited(f"{origin} to be ready", is_ready)
 
 
 def free_port() -> int:

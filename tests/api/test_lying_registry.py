@@ -100,12 +100,17 @@ async def endless_body(writer: asyncio.StreamWriter) -> None:
         await writer.drain()
 
 
+async def bomb(writer: asyncio.StreamWriter) -> None:
+    body = gzip.compress(b" " * 50_000_000)
+    writer.write(whole(body, OK + b"Content-Encoding: gzip\r\n"))
+    await writer.drain()
+
+
 async def silence(writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(3_600)
 
 
 UNENDING = (silence, trickling_head, trickling_body)
-BOMB = gzip.compress(b" " * 50_000_000)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +120,7 @@ BOMB = gzip.compress(b" " * 50_000_000)
         pytest.param(trickling_head, RegistryUnreachable, id="a head without end"),
         pytest.param(trickling_body, RegistryUnreachable, id="a byte at a time"),
         pytest.param(endless_body, AnswerInvalid, id="a body without end"),
-        pytest.param(
-            whole(BOMB, OK + b"Content-Encoding: gzip\r\n"), AnswerInvalid, id="a bomb"
-        ),
+        pytest.param(bomb, AnswerInvalid, id="a bomb"),
         pytest.param(b"", RegistryUnreachable, id="closed at once"),
         pytest.param(b"SSH-2.0-x\r\n\r\n", RegistryUnreachable, id="another protocol"),
         pytest.param(
