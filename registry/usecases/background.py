@@ -84,10 +84,7 @@ class Cadence:
 async def follow(
     look: Callable[[], Awaitable[object]], *, pause_s: float, lost: str
 ) -> None:
-    """Look until cancelled, at the pace of what comes of it. pause_s: the shortest.
-
-    lost: the event that is logged while the database is away.
-    """
+    """Look until cancelled. pause_s: the shortest. lost: what is logged without the database."""
     cadence = Cadence(pause_s)
     while True:
         wait_s = DATABASE_PAUSE_S
