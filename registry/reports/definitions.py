@@ -1,6 +1,6 @@
 """Definitions: what each figure of a report means; carried in the report itself.
 
-The words stand in definitions.toml, in the order of the report.
+The words stand in definitions.toml.
 """
 
 from importlib.resources import files
@@ -9,9 +9,11 @@ import msgspec
 
 from registry.reports.inference.bootstrap import CLUSTERS_MAX
 from registry.reports.inference.permutation import EXACT_MAX
+from registry.reports.metrics import breakdowns
+from registry.reports.metrics.table import FURTHER, ITEMS
 from registry.reports.model import Definition
 from registry.reports.window.aggregate import PERSISTENCE
-from registry.reports.window.columns import SAMPLED_MAX, SCORED_MAX
+from registry.reports.window.columns import SAMPLED_MAX
 
 _TEXTS = msgspec.toml.decode(
     files(__package__).joinpath("definitions.toml").read_bytes(),
@@ -22,10 +24,23 @@ _CONSTANTS = {
     "EXACT_MAX": EXACT_MAX,
     "PERSISTENCE": PERSISTENCE,
     "SAMPLED_MAX": SAMPLED_MAX,
-    "SCORED_MAX": SCORED_MAX,
 }
+
+
+def _texts(part: str) -> dict[str, str]:
+    return {
+        figure: meaning.format_map(_CONSTANTS)
+        for figure, meaning in _TEXTS[part].items()
+    }
+
+
 DEFINITIONS = tuple(
-    Definition(figure=figure, meaning=meaning.format_map(_CONSTANTS))
-    for meanings in _TEXTS.values()
+    Definition(figure=figure, meaning=meaning)
+    for meanings in (
+        _texts("shared"),
+        breakdowns.DEFINITIONS,
+        *(metric.definitions for metric in (*FURTHER, *ITEMS)),
+        _texts("last"),
+    )
     for figure, meaning in meanings.items()
 )

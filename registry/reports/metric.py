@@ -6,7 +6,7 @@ lists them; rows, forms and pages are made from the list.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from registry.reports.estimate import Estimate
@@ -76,7 +76,7 @@ class Judged(Protocol):
 class Metric(Generic[Value]):
     """Declaration of one metric. Value: a cell, or a tuple of cells.
 
-    name: of the report's member, in snake_case; its part of definitions.toml too.
+    name: of the report's member, in snake_case. definitions: meanings by figure.
     classes: of sites, to be summed beside those that all metrics share.
     sentences: for the report's summary. findings: of what is amiss, for its head;
     none of a fair window, but for chance. comparisons: those of its cells that carry a
@@ -88,6 +88,7 @@ class Metric(Generic[Value]):
     name: str
     title: str = ""
     measure: Callable[[Basis], Value]
+    definitions: Mapping[str, str] = field(default_factory=dict)
     classes: Callable[[Survey], Sequence[Classes]] = lambda _: ()
     sentences: Callable[[Value], Iterable[str]] = lambda _: ()
     findings: Callable[[Value], Iterable[str]] = lambda _: ()

@@ -28,6 +28,7 @@ from registry.reports.window.aggregate import (
 )
 from registry.reports.window.classes import OTHER_CATEGORIES, by_category, fold_names
 from registry.reports.window.columns import (
+    SCORED_MAX,
     UNREPORTED,
     Rankings,
     ScoredColumns,
@@ -236,3 +237,23 @@ def distance_bands(proximity: Integers, located: Booleans, policy: Policy) -> In
         proximity == policy.proximity_neutral, BAND_NAMES.index(NO_PLACE), bands
     )
     return np.where(located, bands, BAND_NAMES.index(NO_CELL))
+
+
+DEFINITIONS = {
+    "breakdowns": (
+        "The same comparisons over the rankings of one operator, over those whose "
+        "request named one category, over the sites of one category, and over the "
+        "sites in one band of distance. The twenty largest of each are shown; a "
+        "requested category that too few queries name is left out altogether."
+    ),
+    "distanceBand": (
+        "From the proximity factor of the disclosed scores. Its baseline is the "
+        "share among the returned sites in the band, because the distances of all "
+        "eligible sites are not recorded."
+    ),
+    "scored": (
+        f"At most {SCORED_MAX} rankings whose scores are not erased, those whose "
+        "ids have the first ends, of eight characters. Merit, consistency, effective weights, ties and "
+        "distance bands rest on them, under the policy in force at the report."
+    ),
+}

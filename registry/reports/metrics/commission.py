@@ -104,4 +104,13 @@ COMMISSION = Metric(
     measure=_measure,
     sentences=_summarise,
     panels=_panels,
+    definitions={
+        "meanCommission": (
+            "Mean declared commission in percent, weighted by the measure. Its bounds "
+            "take every undeclared commission as 0% and as 100%."
+        ),
+        "undeclaredShare": (
+            "The part of the measure that went to sites without a declared commission."
+        ),
+    },
 )

@@ -270,4 +270,18 @@ DIMENSIONS = Metric(
     findings=describe_findings,
     comparisons=_comparisons,
     panels=_panels,
+    definitions={
+        "shareBounds": (
+            "The share if no undeclared site were of the kind, and if all were."
+        ),
+        "gapBounds": (
+            "The outermost ends of the gap's interval in these two cases together."
+        ),
+        "smallBusiness": (
+            "Micro and small businesses together, the small ones of WAB 9.7; sizes are "
+            "as labelled, in the bands of EU Recommendation 2003/361/EC."
+        ),
+        "total": "What a kind of site got, in wholes of one ranking each.",
+        "perSite": "The total over the number of sites of the kind seen eligible.",
+    },
 )

@@ -102,4 +102,19 @@ CONCENTRATION = Metric(
     name="concentration",
     title="Concentration over all eligible sites",
     measure=lambda basis: tuple(_cells(basis)),
+    definitions={
+        "gini": (
+            "Inequality between eligible sites, those that got nothing among them: "
+            "0 where all got the same, near 1 where one got all. At least as many "
+            "sites count as were eligible in the largest ranking."
+        ),
+        "hhi": "Sum of the squared shares of single sites; 1 where one got all.",
+        "effectiveNumber": (
+            "How many equal sites would be as concentrated: 1 over the former."
+        ),
+        "publishers": (
+            "Sites of one registrable domain, counted as one; only domains that were "
+            "seen eligible count."
+        ),
+    },
 )

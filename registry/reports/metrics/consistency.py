@@ -188,4 +188,18 @@ CONSISTENCY = Metric(
     title="Whether attention follows the scores",
     measure=_measure,
     more_rows=_gap_rows,
+    definitions={
+        "inequity": (
+            "Sum over sites of the distance between attention and merit, each "
+            "accumulated over all rankings, a ranking; from 0 to 2. Lists of sites with "
+            "like scores can not reach 0, as attention falls with rank."
+        ),
+        "disparity": "Expected exposure: sum of squares (EE-D), mean over queries.",
+        "relevance": "Expected exposure times its target (EE-R), mean over queries.",
+        "loss": (
+            "Squared distance of expected exposure from its target, a uniform shuffle "
+            "of sites of equal score (EE-L), mean over queries. A query asked once is "
+            "shuffled once, so that ties alone keep it above 0."
+        ),
+    },
 )

@@ -161,4 +161,19 @@ CONTRADICTIONS = Metric(
     sentences=_summarise,
     comparisons=_comparisons,
     panels=_panels,
+    definitions={
+        "contradictions": (
+            "Sites registered by the window's end of which documents, registration or "
+            "auditors state the same field differently, by the words that counted then "
+            "(GET /v1/labels?at=). Where they differ the report follows one of them, as "
+            "shown under unknown; that they differ does not say who is right. A site with "
+            "fewer than two sources can show no contradiction, so no contradiction does "
+            "not mean that the label is right."
+        ),
+        "statedTwice": (
+            "Sites of which two tellers or more state the field: only these can be "
+            "contradicted."
+        ),
+        "siteShare": "Contradicted sites over all sites registered by the window's end.",
+    },
 )

@@ -186,4 +186,23 @@ EFFECTIVE_WEIGHTS = Metric(
     title="What each factor does, beside its nominal weight",
     measure=_measure,
     sentences=_summarise,
+    definitions={
+        "varianceShare": (
+            "Part of the factor's weighted values in the variance within rankings, "
+            "summed over factors; among returned sites, which differ less in what got "
+            "them there."
+        ),
+        "swapRate": (
+            "Pairs of returned sites, not tied, that would stand the other way round "
+            "without the factor."
+        ),
+        "swapShare": "The same as a part of the swaps of all factors.",
+        "eligiblePairs": (
+            "Pairs of all eligible sites, not tied, of the questions of the days' trials, "
+            "whose sites are at most a thousand that the day draws; of more than 256 "
+            "eligible ones an even part."
+        ),
+        "eligibleSwapRate": "Those of them that would stand the other way round.",
+        "eligibleSwapShare": "The same as a part of the swaps of all factors.",
+    },
 )

@@ -153,4 +153,16 @@ MERIT_COMPARISON = Metric(
     name="merit",
     title="Exposure beside the ranker's own scores",
     measure=lambda basis: tuple(_cells(basis)),
+    definitions={
+        "merit": (
+            "The ranker's own score. Figures with it tell whether exposure is consistent "
+            "with the scores, not whether the scores are right: that would be circular."
+        ),
+        "exposureToMerit": (
+            "Share of logarithmic attention over share of merit, among returned sites."
+        ),
+        "treatment": (
+            "Exposure per merit of a class over that of the other declared classes."
+        ),
+    },
 )

@@ -156,4 +156,18 @@ PARITY = Metric(
     name="parity",
     title="Classes of sites beside what would be expected",
     measure=lambda basis: tuple(_cells(basis)),
+    definitions={
+        "awrf": (
+            "1 less the Jensen-Shannon divergence, base 2, of the classes' shares from "
+            "their eligible shares; 1 where they are the same. Chance alone keeps it "
+            "below 1: byChance is what 95 of 100 windows would reach were the shares the "
+            "same. Where this one does, its parity is withinChance and its interval ends "
+            "at 1."
+        ),
+        "ndkl": (
+            "Divergence, in nats, of every top of a list from the eligible shares, "
+            "discounted by the logarithm of its length; mean over the scored rankings. "
+            "0 where they are the same; short lists can not reach it."
+        ),
+    },
 )

@@ -76,4 +76,11 @@ REACH = Metric(
     name="reach",
     title="Sites that got anything at all",
     measure=lambda basis: tuple(_cells(basis)),
+    definitions={
+        "reach": (
+            "Eligible sites of a class that got any of the measure, over those of the "
+            "other declared classes: ratio of the rates with the interval of Katz. It "
+            "counts sites, each once."
+        )
+    },
 )

@@ -1,7 +1,6 @@
 """Table of the metrics of a report, in the order of its rows.
 
-A new metric is a line here, at the end of FURTHER, a file of its own, and its words in
-definitions.toml.
+A new metric is a line here, at the end of FURTHER, and a file of its own.
 """
 
 from typing import Any

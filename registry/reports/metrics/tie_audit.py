@@ -165,4 +165,11 @@ TIES = Metric(
     measure=_measure,
     sentences=lambda cell: (cell.sentence,),
     findings=lambda cell: (cell.sentence,) if _is_unfair(cell) else (),
+    definitions={
+        "ties": (
+            "Neighbours of equal score, commission tier, and relevance and quality as shown. The distance sums over sites "
+            "(S - E)² / V of the places in their ties; the p-value is that of shuffled "
+            "ties."
+        )
+    },
 )

@@ -123,4 +123,18 @@ INVARIANCE = Metric(
     measure=lambda basis: sum_trials(basis.survey.trials),
     sentences=lambda cell: (cell.sentence,),
     findings=lambda cell: (cell.sentence,) if cell.violations else (),
+    definitions={
+        "invariance": (
+            "Each day the registry asks recent queries of shadow indexes in which one "
+            "thing of some sites is otherwise: what must not matter, or what may only "
+            "raise, or only lower, a score. A trial is one query under one such change; "
+            "a violation is a trial whose answer changed as it must not. The trials are "
+            "those of the days in the window, with queries of every operator."
+        ),
+        "violationRate": (
+            "Violations over trials. Where none was seen the interval ends at three over "
+            "the number of trials, else it is Wilson's. Trials of a day share queries "
+            "and sites, so that it is somewhat too narrow."
+        ),
+    },
 )
