@@ -6,7 +6,7 @@ answered; a witness that is slow sits out the rounds until it has.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -31,6 +31,7 @@ from registry.tlog.witness import (
     Witness,
     WitnessAnswer,
     format_add_checkpoint,
+    is_fork,
     parse_witness_answer,
 )
 from registry.usecases.background import outlasting
@@ -104,7 +105,9 @@ class Cosigning:
                             await self._work(connection)
                 await asyncio.sleep(TAKE_OVER_PAUSE_S)
         finally:
-            self._cancel()
+            for state in self._states:
+                for task in filter(None, (state.task, state.rests)):
+                    task.cancel()
 
     async def _work(self, connection: Connection) -> None:
         for state in self._states:
@@ -114,15 +117,19 @@ class Cosigning:
             while True:
                 newest = await log.latest_checkpoint(connection)
                 if newest is not None:
-                    await self.hold_round(newest)
+                    unheard = await cosignatures.list_evidence(connection)
+                    await self.hold_round(newest, unheard)
                 await asyncio.sleep(self._pause_s)
 
-    async def hold_round(self, newest: StoredCheckpoint) -> None:
-        """Ask those who are free and have not cosigned it."""
+    async def hold_round(
+        self, newest: StoredCheckpoint, unheard: Collection[str] = ()
+    ) -> None:
+        """Ask those who are free and have not cosigned it, or are asked whether they did."""
         free = [
             state
             for state in self._states
-            if state.is_free and state.cosigned_size != newest.size
+            if state.is_free
+            and (state.cosigned_size != newest.size or state.witness.id in unheard)
         ]
         for state in free:
             state.task = asyncio.create_task(self._request_cosignature(state, newest))
@@ -192,6 +199,10 @@ class Cosigning:
         )
         if isinstance(verdict, Cosigned):
             await self._save(state.witness, newest, verdict)
+        elif is_fork(verdict, size, newest.size):
+            detail = f"{name} cosigned another history of {size} entries"
+            async with self._engine.begin() as connection:
+                await cosignatures.save_evidence(connection, name, detail)
         return verdict
 
     async def _prove(self, old_size: int, new_size: int) -> tuple[bytes, ...]:
@@ -227,9 +238,3 @@ class Cosigning:
             rest_s=state.rest_s,
         )
         return False
-
-    def _cancel(self) -> None:
-        for state in self._states:
-            for task in (state.task, state.rests):
-                if task is not None:
-                    task.cancel()

@@ -13,7 +13,7 @@ from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from litestar import Litestar
 from litestar.config.cors import CORSConfig
 from litestar.di import Provide
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from registry.garbage_collection import collect_less_often
 from registry.interfaces.http.compression import Compression
@@ -36,6 +36,7 @@ from registry.interfaces.web import openapi
 from registry.interfaces.web.problem_page import PAGE_EXCEPTION_HANDLERS
 from registry.observability import configure_logging, metrics_of_process, metrics_served
 from registry.open_services import open_services
+from registry.own_sockets import end_unread_connections, received_bytes
 from registry.process import beat, is_supervised, raise_file_limit
 from registry.settings import Settings
 from registry.settings_reader import read_settings
@@ -52,7 +53,12 @@ def create_app_from_environment() -> ASGIApp:
     if not settings.trusted_proxies:
         return app
     behind: ASGIApp = wrap_asgi_with_proxy_headers(app, settings.trusted_proxies)
-    return behind
+
+    async def app_behind(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["peer"] = scope.get("client")  # type: ignore[typeddict-unknown-key] # ours
+        await behind(scope, receive, send)
+
+    return app_behind
 
 
 def create_app(settings: Settings) -> Litestar:
@@ -61,15 +67,17 @@ def create_app(settings: Settings) -> Litestar:
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        beating = asyncio.create_task(beat())
+        beside = [asyncio.create_task(beat())]
         at = None if is_supervised() else settings.metrics_at
         with metrics_served(at, metrics_of_process()):
             async with open_services(settings) as services, McpTransport() as mcp:
                 app.state.services, app.state.mcp = services, mcp
                 app.state.bridge = _bridge(settings, services)
-                app.state.socket_memory = SocketMemory()
+                app.state.socket_memory = SocketMemory(received_bytes)
+                beside.append(asyncio.create_task(end_unread_connections()))
                 yield
-        beating.cancel()
+        for task in beside:
+            task.cancel()
 
     async def services() -> Services:
         injected: Services = app.state.services

@@ -100,18 +100,15 @@ def decide_robots(outcome: bytes | Refused, product_token: str) -> Robots:
     """Return the rules that follow from the attempt to fetch robots.txt."""
     if isinstance(outcome, bytes):
         return parse_robots(outcome, product_token)
-    if isinstance(outcome, UnexpectedStatus) and _is_absent(outcome.status):
+    # RFC 9309 counts 429 among the absent too; but it asks us to leave, and we would go on.
+    if isinstance(outcome, UnexpectedStatus) and (
+        400 <= outcome.status < 500 and outcome.status != 429
+    ):
         return Robots(())
     problem = outcome.problem
     if problem.code in refusals.LATER.keys() | refusals.UNREACHABLE:
         return Robots(None, problem.kind, problem.detail)
     return Robots(None, detail=f"robots.txt: {problem.detail}")
-
-
-def _is_absent(status: int) -> bool:
-    # RFC 9309 counts 429 among the absent too; but it asks us to leave, and we would
-    # go on to ask for more.
-    return 400 <= status < 500 and status != 429
 
 
 def _groups(text: str) -> Iterator[tuple[set[str], list[str]]]:

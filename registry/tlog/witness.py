@@ -120,6 +120,17 @@ def parse_witness_answer(
     return Declined(status=status, reason=reason)
 
 
+def is_fork(answer: WitnessAnswer, old_size: int, new_size: int) -> bool:
+    """Return whether a witness denies that the tree extends the one it cosigned.
+
+    old_size: from which it was proven. It says so by 422, and of a tree of the same size
+    by 409 with that size.
+    """
+    if isinstance(answer, Declined):
+        return bool(old_size) and answer.status == HTTPStatus.UNPROCESSABLE_ENTITY
+    return answer == OtherSize(size=new_size) and old_size == new_size
+
+
 def _parse_cosignature(witness: Witness, checkpoint: bytes, body: bytes) -> Cosigned:
     text = parse_note(checkpoint).text
     head = f"{text}\n".encode()

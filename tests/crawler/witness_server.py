@@ -110,7 +110,10 @@ class WitnessServer:
         if old_size > new.size:
             raise Refusal(answer("400 Bad Request", b""))
         known = self.seen.size if self.seen else 0
-        if old_size != known:
+        is_other = (
+            self.seen and self.seen.size == new.size and self.seen.root != new.root
+        )
+        if old_size != known or is_other:
             size = f"{known}\n".encode()
             raise Refusal(answer("409 Conflict", size, "text/x.tlog.size"))
         hashes = [b64decode(item, validate=True) for item in proof]

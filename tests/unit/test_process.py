@@ -1,7 +1,11 @@
 """A process's memory: what was given back is not cleared by the system again; its log."""
 
+import asyncio
+import contextlib
+import errno
 import os
 import platform
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +14,8 @@ from threading import Thread
 import pytest
 
 from registry.observability import LossyStream
+from registry.own_sockets import end_unread_connections
+from tests.waiting import until
 
 # Arrays that lie at the end of the heap together, and go together; the second round asks
 # for what the first gave back.
@@ -79,3 +85,27 @@ def test_log_of_a_closed_stream_is_dropped() -> None:
     lossy.write("late")
     LossyStream(stream).write("later")
     LossyStream(None).write("nowhere")
+
+
+async def test_who_reads_nothing_is_cut_off() -> None:
+    """The listener comes up only after the application has: so does that of granian."""
+    before = socket.create_server(("127.0.0.1", 0))
+    setting = asyncio.create_task(end_unread_connections(after_ms=300))
+    await asyncio.sleep(0)
+    listener = socket.create_server(("127.0.0.1", 0))
+    await setting
+    with before, listener, socket.create_connection(listener.getsockname()):
+        option = (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        assert listener.getsockopt(*option) == 300
+        accepted, _ = listener.accept()
+        accepted.setblocking(False)
+        with accepted:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    accepted.send(bytes(1 << 20))
+
+            async def is_over() -> bool:
+                error = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                return bool(error == errno.ETIMEDOUT)
+
+            await until("its connection to end", is_over)

@@ -151,7 +151,14 @@ async def _examined(settings: Settings) -> list[Finding]:
     has_key = (settings.keys / f"{keyring.LOG}.pem").exists()
     continuity = continuity_of(settings_of_log(settings)) if has_key else None
     async with engine_at(settings.database_url) as engine:
-        return [finding async for finding in examine_server(engine, continuity)]
+        findings = [finding async for finding in examine_server(engine, continuity)]
+    if not settings.witnesses and not settings.log_files:
+        detail = (
+            f"what was published is known in {settings.data} alone, and to no witness"
+        )
+        fix = "name one before data can be put back whole: docs/run.md, section Back up"
+        findings.append(Finding("witnesses", "advice", detail, fix))
+    return findings
 
 
 async def examine_server(

@@ -32,7 +32,7 @@ _SAVE = text("""
 # Once the log is as large again as a witness has seen it, that is none.
 _LIST = text("""
     SELECT source, detail FROM audit.rollback_evidence
-    WHERE detail <> '' AND (source = :publisher
+    WHERE detail <> '' AND (size = 0
         OR size > (SELECT coalesce(max(size), 0) FROM audit.checkpoint))
 """)
 
@@ -40,13 +40,16 @@ _LIST = text("""
 async def save_evidence(
     connection: Connection, source: str, detail: str, size: int = 0
 ) -> None:
-    """detail: "" where there is none any more. size: of a tree that a witness cosigned."""
+    """Save what a source says; detail: "" where that is nothing any more.
+
+    size: of the larger tree that a witness cosigned; 0 of what no growth mends.
+    """
     await connection.execute(_SAVE, {"source": source, "size": size, "detail": detail})
 
 
 async def list_evidence(connection: Connection) -> dict[str, str]:
-    """Return details by source: PUBLISHER, or a witness that has cosigned a larger tree."""
-    rows = await connection.execute(_LIST, {"publisher": PUBLISHER})
+    """Return details by source: PUBLISHER, or a witness of another tree or a larger one."""
+    rows = await connection.execute(_LIST)
     return {row.source: row.detail for row in rows}
 
 

@@ -5,14 +5,15 @@ who reads slowly is read slowly, and no more than one reply of a connection is h
 
 The server collects a message of up to 64 MiB before we see a byte of it, and has no
 setting for that: sixteen connections of one network could hold a gigabyte, a thousand
-sixty-four. So the process watches what memory it has of its own, without mapped files,
-and ends all conversations when that has grown too much. Honest agents are asked to come
-back.
+sixty-four. So the process watches what memory it has of its own, without mapped files.
+When that has grown too much it ends the conversations of which much came that is no
+message yet, and no others: the system counts what each connection has received.
 """
 
 import asyncio
 import resource
 import secrets
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -41,6 +42,9 @@ from registry.interfaces.wab.sealed_session import open_session
 from registry.strict_json import parse_json
 
 MOST_GROWTH = 1 << 30
+MOST_UNTAKEN = 128 << 10
+"""Bytes: a handshake, a message that is under way, and the pings of some days."""
+FRAME_BYTES = 14  # of the head of a frame, at most
 POLL_S = 1.0
 
 _STATM = Path("/proc/self/statm")
@@ -53,19 +57,32 @@ def own_bytes() -> int:
 
 
 class SocketMemory:
-    """Watch of one process, from its start on. used: bytes, now."""
+    """Watch of one process, from its start on. received: bytes by peer. used: bytes, now."""
 
     def __init__(
-        self, most_growth: int = MOST_GROWTH, used: Callable[[], int] = own_bytes
+        self,
+        received: Callable[[], Mapping[tuple[str, ...], int]],
+        most_growth: int = MOST_GROWTH,
+        used: Callable[[], int] = own_bytes,
     ) -> None:
+        self._count_received = received
+        self._received = received()
         self._used = used
         self._most = used() + most_growth
         self._looked_at = 0.0
         self._is_short = False
 
-    async def becomes_short(self, poll_s: float = POLL_S) -> None:
-        """Wait until it does. However many wait, it is looked at once in a while."""
-        while not self._look(poll_s):
+    async def becomes_short(
+        self, peer: tuple[str, ...], taken: Callable[[], int], poll_s: float = POLL_S
+    ) -> None:
+        """Wait until memory is short, and this peer sent much more than was taken of it.
+
+        However many wait, it is looked at once in a while.
+        """
+        while (
+            not self._look(poll_s)
+            or self._received.get(peer, sys.maxsize) - taken() <= MOST_UNTAKEN
+        ):
             await asyncio.sleep(poll_s)
 
     def _look(self, poll_s: float) -> bool:
@@ -73,6 +90,7 @@ class SocketMemory:
         if now - self._looked_at >= poll_s:
             self._looked_at = now
             self._is_short = self._used() > self._most
+            self._received = self._count_received() if self._is_short else {}
         return self._is_short
 
 
@@ -118,6 +136,7 @@ class Conversation:
         self._expires_at: datetime | None = None
         self._refused = 0
         self._sending = asyncio.Lock()
+        self.taken_bytes = 0
 
     async def run(self) -> None:
         """Answer until one of the two ends it."""
@@ -146,6 +165,7 @@ class Conversation:
         if text is None:
             raise Closed(UNSUPPORTED_DATA, "binary frames are no commands")
         body = text.encode("utf-8", "surrogatepass")
+        self.taken_bytes += FRAME_BYTES + len(body)
         if len(body) > MAX_BODY_BYTES:
             raise Closed(TOO_BIG, f"a command has at most {MAX_BODY_BYTES} bytes")
         value: Any = None
@@ -240,20 +260,24 @@ async def converse(socket: Socket) -> None:
         await socket.close(code=TRY_LATER, reason=error.code)
 
 
-async def _end_when_short(memory: SocketMemory) -> None:
+async def _end_when_short(
+    conversation: Conversation, socket: Socket, memory: SocketMemory
+) -> None:
     """Raises: Closed."""
-    await memory.becomes_short()
+    scope: Mapping[str, Any] = socket.scope
+    peer = tuple(map(str, scope.get("peer") or scope["client"] or ()))
+    await memory.becomes_short(peer, lambda: conversation.taken_bytes)
     raise Closed(TRY_LATER, "memory is short")
 
 
 async def _run(
     conversation: Conversation, socket: Socket, memory: SocketMemory
 ) -> None:
-    """Run it with its heartbeat, as long as there is memory; what ends one ends all."""
+    """Run it with its heartbeat, as long as there is memory; what ends one ends both."""
     tasks = [
         asyncio.create_task(conversation.run()),
         asyncio.create_task(conversation.beat()),
-        asyncio.create_task(_end_when_short(memory)),
+        asyncio.create_task(_end_when_short(conversation, socket, memory)),
     ]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -4,6 +4,8 @@ What was published is known outside the database too: by a file with the newest
 checkpoint, by the published files, and by witnesses. Else a second history was signed.
 """
 
+import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from registry.db.engine.engines import Connection
-from registry.db.log.cosignatures import list_evidence
+from registry.db.log.cosignatures import list_evidence, save_evidence
 from registry.db.log.entries import StoredCheckpoint, latest_checkpoint
 from registry.durable_file import replace_durably
 from registry.errors import RegistryError
@@ -24,6 +26,9 @@ from registry.tlog.refusals import ProofInvalid
 from registry.usecases.log.filed_log import FiledLog, read_runs
 from registry.usecases.log.publish_files import CHECKPOINT
 from registry.usecases.log.served_log import WitnessPolicy
+
+UNHEARD = "it has not answered since the publisher's start"
+HEARING_S, HEARING_PAUSE_S = 20.0, 0.2
 
 logger = structlog.get_logger()
 
@@ -46,12 +51,14 @@ class Continuity:
 
     file: of the newest checkpoint, saved before it leaves; it never goes back. keys: of
     the log, the present one and former ones. log_files: folder of the published files.
+    hearing_s: for which witnesses that make no quorum are waited for.
     """
 
     file: Path
     keys: Sequence[VerifierKey]
     log_files: Path | None
     policy: WitnessPolicy
+    hearing_s: float = HEARING_S
 
     def save(self, newest: StoredCheckpoint) -> None:
         """Save the checkpoint durably, unless a later one is there.
@@ -81,19 +88,45 @@ class Continuity:
         if edge.size and self.file not in notes:
             logger.warning("published_checkpoint_unknown", size=edge.size)
 
-    async def verify_undisputed(self, connection: Connection) -> None:
-        """Verify that the witnesses know of no larger tree.
+    async def verify_undisputed(self, connection: Connection) -> bool:
+        """Verify that the witnesses know of no other tree, and of no larger one.
 
         So many must that the others are no quorum, or without a quorum more than half:
-        a single liar holds up nobody. Raises: LogDamaged.
+        a single liar holds up nobody. Returns whether as many have answered since they
+        were asked last. Raises: LogDamaged.
         """
         if not (ids := self.policy.ids):
-            return
+            return True
         evidence = await list_evidence(connection)
-        claims = [detail for source, detail in evidence.items() if source in ids]
-        others = len(ids) - len(claims)
-        if claims and others < (self.policy.quorum or (len(ids) + 1) // 2):
+        answers = [evidence.get(source, "") for source in ids]
+        claims = [detail for detail in answers if detail not in {"", UNHEARD}]
+        quorum = self.policy.quorum or (len(ids) + 1) // 2
+        if claims and len(ids) - len(claims) < quorum:
             raise _damage(claims[0])
+        return answers.count("") >= quorum
+
+    async def await_witnesses(self, connection: Connection) -> None:
+        """Wait for the witnesses: a database and the file may have been put back together.
+
+        With a quorum for as long as it takes: nothing newer would be served before.
+        Raises: LogDamaged.
+        """
+        async with connection.begin():
+            known = await list_evidence(connection)
+            for source in set(self.policy.ids) - known.keys():
+                await save_evidence(connection, source, UNHEARD)
+        ends_at = time.monotonic() + self.hearing_s
+        while self.policy.quorum or time.monotonic() < ends_at:
+            async with connection.begin():
+                if await self.verify_undisputed(connection):
+                    break
+            await asyncio.sleep(HEARING_PAUSE_S)
+        else:
+            logger.warning("witnesses_unheard", waited_s=self.hearing_s)
+        async with connection.begin():
+            for source, detail in (await list_evidence(connection)).items():
+                if detail == UNHEARD:
+                    await save_evidence(connection, source, "")
 
     def _parse(self, path: Path, note: bytes) -> Checkpoint:
         try:

@@ -95,6 +95,8 @@ class Sequencer:
             verify_name(newest, self.signer.name)
             edge = await load_edge(connection, self.continuity)
             await save_evidence(connection, PUBLISHER, "")
+        if newest and self.continuity:
+            await self.continuity.await_witnesses(connection)
         if edge.size > (newest.size if newest else 0):
             await self._publish(connection, edge)
         elif newest and self.continuity:
