@@ -47,7 +47,7 @@ _QUERY = struct.Struct(f"@3q6P22i{DIMENSIONS}s0q")
 
 
 class SearchEffort(ctypes.Structure):
-    """SearchEffort of a search: blocks, rows' sketches, and rows closely."""
+    """Effort of a search: blocks, rows' sketches, and rows closely."""
 
     _fields_ = [(name, c_int64) for name in ("blocks", "sketches", "records")]
 

@@ -31,7 +31,7 @@ Cell: TypeAlias = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class ParquetColumn:
-    """ParquetColumn of the table. kind: of the format's physical types."""
+    """Column of the table. kind: of the format's physical types."""
 
     name: str
     kind: int

@@ -24,7 +24,7 @@ BURST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshAllowance:
-    """RefreshAllowance of one site: `burst` refreshes at once, one more with each interval.
+    """Allowance of one site: `burst` refreshes at once, one more with each interval.
 
     What was taken is one instant: if one refresh pays for one interval, and `burst` of
     them may be paid in advance, until when is it paid (GCRA).
