@@ -3,14 +3,13 @@
 They stand in requests.toml.
 """
 
-from importlib.resources import files
 from typing import Any
 
-import msgspec
+from registry.toml_table import read_table
 
 Request = dict[str, Any]
 
-_TABLES = msgspec.toml.decode(files(__package__).joinpath("requests.toml").read_bytes())
+_TABLES = read_table(__package__, "requests.toml", dict[str, Any])
 OWN: Request = _TABLES["own"]
 NONSENSE: Request = _TABLES["nonsense"]
 SHOWN: tuple[Request, ...] = (*_TABLES["shown"], OWN)

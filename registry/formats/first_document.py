@@ -8,10 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from urllib.parse import urlsplit
-
-import msgspec
 
 from registry.formats.document import Deviation, Document
 from registry.formats.reading.call_targets import resolve_target
@@ -19,6 +16,7 @@ from registry.formats.reading.reader import clean_text
 from registry.formats.repair import Incomplete, OwnerStatement, Repaired, repair
 from registry.sites.action import Action
 from registry.sites.site import Site
+from registry.toml_table import read_table
 
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,79}):\s+(?=\S)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -39,9 +37,8 @@ class OwnerQuestion:
     is_optional: bool = False
 
 
-QUESTIONS = msgspec.toml.decode(
-    files(__package__).joinpath("first_document.toml").read_bytes(),
-    type=dict[str, tuple[OwnerQuestion, ...]],
+QUESTIONS = read_table(
+    __package__, "first_document.toml", dict[str, tuple[OwnerQuestion, ...]]
 )["questions"]
 
 

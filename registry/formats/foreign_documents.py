@@ -5,7 +5,6 @@ for documents that no format has claimed.
 """
 
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 
 import msgspec
 
@@ -13,6 +12,7 @@ from registry.errors import Refused
 from registry.formats.reading.structure import has_text
 from registry.formats.refusals import FORMAT_LOOKALIKE, FORMAT_UNKNOWN
 from registry.strict_json import JsonObject, JsonValue
+from registry.toml_table import read_table
 
 _FAILURE = frozenset(
     {"error", "errors", "message", "detail", "status", "statusCode", "code", "success"}
@@ -40,9 +40,8 @@ class _Lookalike(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Refused(kind, self.detail, pointer=self.pointer, fix=self.fix)
 
 
-_KINDS = msgspec.toml.decode(
-    files(__package__).joinpath("foreign_documents.toml").read_bytes(),
-    type=dict[str, tuple[_Lookalike, ...]],
+_KINDS = read_table(
+    __package__, "foreign_documents.toml", dict[str, tuple[_Lookalike, ...]]
 )["kinds"]
 
 

@@ -11,13 +11,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 import rfc8785
 
 from registry.ranking.word_lists.vocabulary import words_in
+from registry.toml_table import read_table
 
 FULL = 10_000
 """The unit of factors, weights and fractions: 1 in basis points."""
@@ -199,9 +199,7 @@ class _Constant(msgspec.Struct, forbid_unknown_fields=True):
     reason: str = ""
 
 
-_TABLE = msgspec.toml.decode(
-    files(__package__).joinpath("policy.toml").read_bytes(), type=dict[str, _Constant]
-)
+_TABLE = read_table(__package__, "policy.toml", dict[str, _Constant])
 REASONS: Mapping[str, str] = {
     name: constant.reason for name, constant in _TABLE.items() if constant.reason
 }

@@ -8,7 +8,6 @@ an old reader understands a newer log.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from importlib.resources import files
 from typing import Literal, cast, get_args
 
 import msgspec
@@ -18,6 +17,7 @@ from registry.records import refusals
 from registry.records.canonical import JsonValue
 from registry.sites.identifier import is_ulid, parse_site_id
 from registry.sites.label import CHAIN, PERCENT, Independence, Size
+from registry.toml_table import read_table
 
 VERSION, VERSION_2 = 1, 2
 VERSIONS: Mapping[str, tuple[int, ...]] = {
@@ -172,9 +172,7 @@ def _is_forms(value: JsonValue) -> bool:
     )
 
 
-_TABLE = msgspec.toml.decode(
-    files(__package__).joinpath("record_fields.toml").read_bytes(), type=_Table
-)
+_TABLE = read_table(__package__, "record_fields.toml", _Table)
 _FORMS: dict[str, Form] = {
     "natural": _is_natural,
     "text": _is_text,

@@ -3,10 +3,6 @@
 The words stand in definitions.toml.
 """
 
-from importlib.resources import files
-
-import msgspec
-
 from registry.reports.inference.bootstrap import CLUSTERS_MAX
 from registry.reports.inference.permutation import EXACT_MAX
 from registry.reports.metrics import breakdowns
@@ -14,11 +10,9 @@ from registry.reports.metrics.table import FURTHER, ITEMS
 from registry.reports.model import Definition
 from registry.reports.window.aggregate import PERSISTENCE
 from registry.reports.window.columns import SAMPLED_MAX
+from registry.toml_table import read_table
 
-_TEXTS = msgspec.toml.decode(
-    files(__package__).joinpath("definitions.toml").read_bytes(),
-    type=dict[str, dict[str, str]],
-)
+_TEXTS = read_table(__package__, "definitions.toml", dict[str, dict[str, str]])
 _CONSTANTS = {
     "CLUSTERS_MAX": CLUSTERS_MAX,
     "EXACT_MAX": EXACT_MAX,

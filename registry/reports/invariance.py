@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
-from importlib.resources import files
 from itertools import zip_longest
 from typing import Literal
 
@@ -18,6 +17,7 @@ import msgspec
 
 from registry.records.canonical import canonical_json, digest_of
 from registry.reports.inference.rates import check_count
+from registry.toml_table import read_table
 
 ERROR_RATE = 0.05
 MAX_SCORE = 10**8
@@ -47,9 +47,7 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
     perturbations: tuple[Perturbation, ...]
 
 
-_TABLE = msgspec.toml.decode(
-    files(__package__).joinpath("perturbations.toml").read_bytes(), type=_Table
-)
+_TABLE = read_table(__package__, "perturbations.toml", _Table)
 HOLDS: Mapping[Holds, str] = _TABLE.expected
 PERTURBATIONS = _TABLE.perturbations
 LEFT_OUT = "without_"

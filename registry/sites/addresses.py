@@ -7,20 +7,16 @@ follow the IANA special-purpose registries.
 import re
 import unicodedata
 from functools import lru_cache
-from importlib.resources import files
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 from urllib.parse import unquote
 
-import msgspec
+from registry.toml_table import read_table
 
 Address = IPv4Address | IPv6Address
 
 _DENIED = [
     ip_network(network)
-    for network in msgspec.toml.decode(
-        files(__package__).joinpath("special_networks.toml").read_bytes(),
-        type=dict[str, str],
-    )
+    for network in read_table(__package__, "special_networks.toml", dict[str, str])
 ]
 _UNICAST_V6 = IPv6Network("2000::/3")
 # RFC 6761, 6762, 8375, and the names that home and office networks use (ICANN SAC 062).

@@ -1,14 +1,11 @@
 """Country calling codes (ITU-T E.164), for what a telephone number says of a place."""
 
-from importlib.resources import files
+from registry.toml_table import read_table
 
-import msgspec
-
-_TABLE = files("registry.sites").joinpath("geonames", "calling_codes.toml")
 _COUNTRIES = {
     code: frozenset(countries.split())
-    for code, countries in msgspec.toml.decode(
-        _TABLE.read_bytes(), type=dict[str, str]
+    for code, countries in read_table(
+        __package__, "geonames/calling_codes.toml", dict[str, str]
     ).items()
 }
 

@@ -6,19 +6,16 @@ order. A word that means something else as well (nice, reading, mobile) names no
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
 from typing import Self
-
-import msgspec
 
 from registry.errors import RegistryError
 from registry.sites.gazetteer import Gazetteer, GazetteerCity, fold, read_cities
 from registry.sites.place import Place
 from registry.sites.regions import REGIONS
+from registry.toml_table import read_table
 
-_TABLE = files("registry.sites").joinpath("geonames", "ordinary_names.toml")
-_NAMES = msgspec.toml.decode(_TABLE.read_bytes(), type=dict[str, str])
+_NAMES = read_table(__package__, "geonames/ordinary_names.toml", dict[str, str])
 ORDINARY_NAMES = frozenset(_NAMES["words"].split()) | frozenset(
     " ".join(phrase.split()) for phrase in _NAMES["phrases"].split(";")
 )

@@ -9,16 +9,13 @@ and it takes öl.example and ol.example for one.
 
 import unicodedata
 from collections.abc import Iterable
-from importlib.resources import files
 
 import idna
-import msgspec
+
+from registry.toml_table import read_table
 
 _CONFUSABLES = str.maketrans(
-    msgspec.toml.decode(
-        files(__package__).joinpath("confusables.toml").read_bytes(),
-        type=dict[str, str],
-    )
+    read_table(__package__, "confusables.toml", dict[str, str])
 )
 
 

@@ -9,21 +9,17 @@ standard, `_substitute` does the rest. What declares nothing is UTF-8: no guess 
 import codecs
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import NamedTuple
-
-import msgspec
 
 from registry.formats.document import MAX_BODY_BYTES
 from registry.formats.html.markup import TagFinder
+from registry.toml_table import read_table
 
 _UTF_8 = "utf-8"
 _MAX_DECLARATION_BYTES = 50_000
 _MAX_SHOWN = 40
 _ASCII_LESS = frozenset({"utf-16be", "utf-16le", "replacement"})
-_TABLE = msgspec.toml.decode(
-    files(__package__).joinpath("page_encodings.toml").read_bytes(), type=dict[str, str]
-)
+_TABLE = read_table(__package__, "page_encodings.toml", dict[str, str])
 _ROWS = [f"{name} {row}".split() for name, row in _TABLE.items()]
 _CODECS = {name: codec for name, codec, *_ in _ROWS}
 _ENCODINGS = {label: name for name, _, *labels in _ROWS for label in (name, *labels)}

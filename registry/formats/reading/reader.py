@@ -7,7 +7,6 @@ that no reader sees: they could make one site look like another, or speak to a m
 
 import re
 from dataclasses import dataclass, field
-from importlib.resources import files
 
 import msgspec
 
@@ -28,6 +27,7 @@ from registry.formats.reading.call_targets import (
 from registry.sites.action import Call
 from registry.sites.site import Site
 from registry.strict_json import JsonObject, JsonValue, join_pointer
+from registry.toml_table import read_table
 
 MAX_DEVIATIONS = 100
 _UNSEEN = re.compile(
@@ -50,10 +50,7 @@ class _Wording(msgspec.Struct, forbid_unknown_fields=True):
     fix: str = ""
 
 
-_WORDINGS = msgspec.toml.decode(
-    files(__package__).joinpath("deviations.toml").read_bytes(),
-    type=dict[str, _Wording],
-)
+_WORDINGS = read_table(__package__, "deviations.toml", dict[str, _Wording])
 
 
 def clean_text(text: str) -> str:

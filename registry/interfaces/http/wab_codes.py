@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from importlib.resources import files
 from typing import Any
 
 import msgspec
+
+from registry.toml_table import read_table
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -14,9 +15,7 @@ class _Table(msgspec.Struct, frozen=True):
     http_status: Mapping[str, int]
 
 
-_TABLE = msgspec.toml.decode(
-    files(__package__).joinpath("wab_codes.toml").read_bytes(), type=_Table
-)
+_TABLE = read_table(__package__, "wab_codes.toml", _Table)
 
 
 def wab_code_of(code: str, status: int) -> str:

@@ -18,6 +18,7 @@ from registry.interfaces.http.conditional import TAKES_IF_MATCH, UNTAGGED, Condi
 from registry.interfaces.http.problems import MEDIA_TYPE
 from registry.interfaces.http.streams import LimitedStream
 from registry.reports.row_types import camel
+from registry.toml_table import read_table
 
 Json = Mapping[str, Any]
 EXAMPLES = Path(__file__).with_name("examples.json")
@@ -42,9 +43,7 @@ class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     operations: Mapping[str, Mapping[str, OperationWords]]
 
 
-_WORDS = msgspec.toml.decode(
-    Path(__file__).with_name("openapi.toml").read_bytes(), type=_Words
-)
+_WORDS = read_table(__package__, "openapi.toml", _Words)
 HEADERS, SECURITY_SCHEMES = _WORDS.headers, _WORDS.security_schemes
 OPERATIONS: Mapping[str, tuple[str, OperationWords]] = {
     name: (tag, row)

@@ -7,7 +7,7 @@ Latin, written by hand in the form in which words are compared.
 
 from importlib.resources import files
 
-import msgspec
+from registry.toml_table import read_table
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -20,7 +20,7 @@ def _in_file(name: str) -> str:
 
 
 _LISTS = {
-    **msgspec.toml.decode(_in_file("lists.toml"), type=dict[str, str]),
+    **read_table(__package__, "lists.toml", dict[str, str]),
     "trade_words": _in_file("trade_words.txt"),
 }
 

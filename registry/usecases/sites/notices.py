@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.resources import files
 from typing import Any, Literal
 
 import msgspec
@@ -20,6 +19,7 @@ from registry.db.sites.notices import Notice
 from registry.identity.keys.key_trust import KeyState
 from registry.sites.entry import SiteEntry, shown_place
 from registry.sites.place import counts_from
+from registry.toml_table import read_table
 
 MAX_STANDING = 20
 MAX_DETAIL = 500
@@ -50,9 +50,7 @@ class _Tables(msgspec.Struct, frozen=True):
     keys: Mapping[KeyState, tuple[str, str]]
 
 
-_TABLES = msgspec.toml.decode(
-    files(__package__).joinpath("notices.toml").read_bytes(), type=_Tables
-)
+_TABLES = read_table(__package__, "notices.toml", _Tables)
 KINDS = _TABLES.kinds
 """Every code, with its title."""
 

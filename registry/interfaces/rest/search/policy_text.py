@@ -4,9 +4,9 @@ What is weighed and why so much, what is left out and what sees to that, how tie
 drawn, what manipulation meets. The words stand in policy_text.toml.
 """
 
-from importlib.resources import files
-
 import msgspec
+
+from registry.toml_table import read_table
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -38,8 +38,6 @@ class _PolicyText(msgspec.Struct, frozen=True):
     statements: dict[str, str]
 
 
-_TEXT = msgspec.toml.decode(
-    files(__package__).joinpath("policy_text.toml").read_bytes(), type=_PolicyText
-)
+_TEXT = read_table(__package__, "policy_text.toml", _PolicyText)
 WEIGHED, ORIGIN, STATEMENTS = _TEXT.weighed, _TEXT.origin, _TEXT.statements
 EXCLUSIONS, RULES = _TEXT.exclusions, _TEXT.rules
