@@ -5,10 +5,10 @@ from datetime import datetime
 from registry.auditor.proof_check import ProvenEntries
 from registry.errors import RegistryError
 from registry.records.record import parse_record
-from registry.records.rules.log_rules import MERGE_DELAY, RESOLUTION
+from registry.records.rules.calendar_days import OUT_OF_ORDER
 from registry.records.rules.seen_records import ID_TOLERANCE_MIN, minute_of_id
 
-_BEHIND_MIN = ID_TOLERANCE_MIN + int((MERGE_DELAY + RESOLUTION).total_seconds()) // 60
+_BEHIND_MIN = ID_TOLERANCE_MIN + int(OUT_OF_ORDER.total_seconds()) // 60
 
 
 async def is_logged_ranking(entries: ProvenEntries, record_id: str) -> bool:

@@ -23,7 +23,6 @@ from registry.auditor.trust import TrustOptions, trust_options
 from registry.client import PromiseLine
 from registry.errors import RegistryError
 from registry.records.evidence import (
-    BEFORE,
     Evidence,
     is_well_before,
     is_well_behind,
@@ -31,7 +30,7 @@ from registry.records.evidence import (
     verify_evidence,
 )
 from registry.records.promise import Promise, parse_promise, verify_promise
-from registry.records.rules.log_rules import MERGE_DELAY
+from registry.records.rules.calendar_days import MERGE_DELAY, OUT_OF_ORDER
 from registry.terminal.options import READABLE
 from registry.terminal.output import console, errors, json_option, print_json, shown
 from registry.tlog.edge import edge_runs, rebuild_edge
@@ -150,7 +149,7 @@ class JudgedPromise:
 def to_the_second(verdicts: Sequence[JudgedPromise]) -> list[JudgedPromise]:
     """Find more that are late: those behind a record that was accepted after their time.
 
-    Records tell their minute only, but promises the instant of acceptance, before which
+    Records have their minute only, but promises the instant of acceptance, before which
     no record can be in the log.
     """
     late: dict[int, JudgedPromise] = {}
@@ -189,7 +188,7 @@ class _Check:
         hinted = await self._hinted_index(receipt.id)
         if hinted is not None and leaf_hash(await self.entries.at(hinted)) == leaf:
             return await self._judge_time(hinted, promise)
-        if self.now < promise.promised_at + BEFORE:
+        if self.now < promise.promised_at + OUT_OF_ORDER:
             return JudgedPromise(outcome="not due", detail="ask again in two minutes")
         index, evidence = await self._search(leaf, promise, receipt)
         if index is not None:

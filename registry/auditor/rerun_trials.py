@@ -200,10 +200,10 @@ class Rerun:
         own, run, violated = result_members(result), result.trials, result.violations
         n, violations = (int(str(self.logged[name])) for name in ("n", "violations"))
         if not run <= n <= committed:
-            yield f"the log tells of {n} trials, {committed} were committed to"
+            yield f"the log has {n} trials, {committed} were committed to"
         if not violated <= violations <= violated + max(0, n - run):
             failing = f"{violated} of {run} trials fail here"
-            yield f"the log tells of {violations} violations, {failing}"
+            yield f"the log has {violations} violations, {failing}"
         if result.generation != self.logged["snap"]:
             yield f"the sites give the index {result.generation}, not the one logged"
         if run == n and own["tallies"] != self.logged["tallies"]:

@@ -47,7 +47,7 @@ class LogSource(Protocol):
 
 
 class RemoteSource:
-    """A log behind a URL. client: of the same URL, for what else a registry tells.
+    """A log behind a URL. client: of the same URL, for what else a registry answers.
 
     whole_s: for an answer with all its bytes, however they trickle.
     """

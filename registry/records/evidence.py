@@ -18,13 +18,11 @@ from registry.errors import Refused
 from registry.records.promise import Promise, parse_promise, verify_promise
 from registry.records.record import parse_record
 from registry.records.refusals import EVIDENCE_INVALID
-from registry.records.rules.log_rules import MERGE_DELAY, RESOLUTION
+from registry.records.rules.calendar_days import MERGE_DELAY, OUT_OF_ORDER, RESOLUTION
 from registry.tlog.checkpoint import VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge
 from registry.tlog.merkle import leaf_hash, verify_consistency
 from registry.tlog.note import VerifierKey, parse_vkey
-
-BEFORE = MERGE_DELAY + RESOLUTION  # by how much a record may stand out of order
 
 How = Literal["record", "witness", "reporter"]
 
@@ -131,12 +129,12 @@ def minute_of(entry: bytes) -> datetime:
 
 def is_well_before(entry: bytes, promise: Promise) -> bool:
     """Return whether all entries before this one are older than the promise."""
-    return minute_of(entry) + RESOLUTION + BEFORE <= promise.promised_at
+    return minute_of(entry) + RESOLUTION + OUT_OF_ORDER <= promise.promised_at
 
 
 def is_well_behind(entry: bytes, promise: Promise) -> bool:
     """Return whether the merge delay was over when the entry's record was made."""
-    return minute_of(entry) >= promise.promised_at + BEFORE
+    return minute_of(entry) >= promise.promised_at + OUT_OF_ORDER
 
 
 def _check_begin(evidence: Evidence, promise: Promise) -> None:
@@ -156,7 +154,7 @@ def _check_end(evidence: Evidence, promise: Promise, head: VerifiedCheckpoint) -
     seen = datetime.fromtimestamp(min(max(times, default=0), 2**35), UTC)
     if seen >= promise.promised_at + MERGE_DELAY + timedelta(seconds=1):
         return "witness"
-    if evidence.seen_at < promise.promised_at + BEFORE:
+    if evidence.seen_at < promise.promised_at + OUT_OF_ORDER:
         raise Refused(EVIDENCE_INVALID, "it was seen too early: the delay is not over")
     return "reporter"
 

@@ -28,7 +28,7 @@ WITHOUT_NOISE = "fair-registry-exposure/1"
 FORM = "exposure"
 """Name of a table among the forms of a report's record."""
 UNIT = 1000
-"""Attention of a ranking in units; finer than thousandths would tell the ranks."""
+"""Attention of a ranking in units; finer than thousandths would show the ranks."""
 KEY_BYTES = 32
 
 Natural = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
@@ -48,7 +48,7 @@ NOISE = Noise(appearances=50, attention=5 * UNIT, selections=10)
 standard deviations, and the most that one can move, a hundred sites, by 0.25."""
 MINIMUM = 4 * NOISE.appearances
 """Appearances, with noise, below which a site has no row: a site that appeared once has one
-no more often than three times in 100,000, so that a row does not tell of an appearance."""
+no more often than three times in 100,000, so that a row does not show an appearance."""
 FORMER_MINIMUM = 10
 IMPLAUSIBLE = 8
 """Standard deviations that no draw reaches."""

@@ -234,7 +234,7 @@ class InvarianceResult:
 
     queries, sites: distinct ones that were tried. examples: some of the violations.
     swaps: of each factor that is left out (LEFT_OUT), pairs and those that are swapped;
-    for auditors, as the numbers of a quiet day would tell what was asked.
+    for auditors, as the numbers of a quiet day would show what was asked.
     seed: gives the same trials again over the same queries and sites, those of the
     generation, which is that of an index of the sites as they are.
     """
@@ -267,7 +267,7 @@ class InvarianceResult:
 
 
 def digest_swaps(swaps: Sequence[TrialCount], salt: str) -> str:
-    """Return `sha256:…` by which the log commits to counts that it does not tell.
+    """Return `sha256:…` by which the log commits to counts that it does not show.
 
     salt: random, so that nobody can try counts until they fit.
     """

@@ -58,7 +58,7 @@ _NOTHING = Label()
 
 
 class Claims(NamedTuple):
-    """Fields of a site that two tellers or more state, and those they differ on."""
+    """Fields of a site that two authors or more state, and those they differ on."""
 
     stated_twice: tuple[str, ...]
     contradicted: tuple[str, ...]
@@ -69,7 +69,7 @@ UNOPPOSED = Claims((), ())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledSite:
-    """A site as it is published. claims: which fields tellers state and differ on."""
+    """A site as it is published. claims: which fields authors state and differ on."""
 
     site_id: str
     domain: str
@@ -132,7 +132,7 @@ def rank_statements(
 
 
 def find_contradictions(ranked: Sequence[LabelStatement]) -> tuple[ClaimConflict, ...]:
-    """Return fields that two tellers state differently, the claim that counts first."""
+    """Return fields that two authors state differently, the claim that counts first."""
     return tuple(
         ClaimConflict(field=field, values=stated)
         for field, stated in _stated(ranked)

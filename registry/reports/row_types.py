@@ -1,6 +1,6 @@
 """Rows of a report, one a figure: all its forms but JSON are made from them.
 
-A metric's cells declare which of their fields are columns, and which tell a cell from
+A metric's cells declare which of their fields are columns, and which set a cell apart from
 its neighbours; their rows follow from that. A row's path is stable: it names the figure
 by section, part, dimension, class and measure, each percent-encoded, because classes
 and parts may be named by others.

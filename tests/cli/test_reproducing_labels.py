@@ -302,7 +302,7 @@ def test_labels_of_an_auditor_who_is_not_named_are_told(registry):
     assert all("was not named" in line for line in output["archive"])
     result = run(*words, "--auditor", AUDITOR_KEY)
     assert result.exit_code == 0, result.output
-    assert f"labels told by {AUDITOR_KEY}: 3" in result.stdout
+    assert f"labels stated by {AUDITOR_KEY}: 3" in result.stdout
 
 
 def withheld_statement(registry):

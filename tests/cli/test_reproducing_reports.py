@@ -207,26 +207,26 @@ def test_an_archive_unlike_the_log_is_found_out(
 @pytest.mark.parametrize(
     "trials_and_expected",
     [
-        ((), "the archive has 0 runs of trials, and the log tells of 1"),
+        ((), "the archive has 0 runs of trials, and the log has 1"),
         (
             (((replace(BRAND, violations=0), *SWAPS), SALT),),
-            "the trials of 2026-11-20 are not those that the log tells of",
+            "the trials of 2026-11-20 are not those that the log has",
         ),
         (
             (((replace(BRAND, perturbation="tier"), *SWAPS), SALT),),
-            "the trials of 2026-11-20 are not those that the log tells of",
+            "the trials of 2026-11-20 are not those that the log has",
         ),
         (
             (((BRAND, replace(SWAPS[0], violations=79), *SWAPS[1:]), SALT),),
-            "the pairs of sites of 2026-11-20 are not those that the log tells of",
+            "the pairs of sites of 2026-11-20 are not those that the log has",
         ),
         (
             (((BRAND,), SALT),),
-            "the pairs of sites of 2026-11-20 are not those that the log tells of",
+            "the pairs of sites of 2026-11-20 are not those that the log has",
         ),
         (
             (((BRAND, *SWAPS), SALT[::-1]),),
-            "the pairs of sites of 2026-11-20 are not those that the log tells of",
+            "the pairs of sites of 2026-11-20 are not those that the log has",
         ),
     ],
     ids=[

@@ -243,7 +243,9 @@ class Reproduction:
         for line in self.held.missing:
             console.print_line(f"not computed: {shown(line)}")
         for figure in self.differing[:MAX_SHOWN]:
-            line = f"{figure.path} is {figure.computed}, the report tells {figure.reported}"
+            line = (
+                f"{figure.path} is {figure.computed}, the report has {figure.reported}"
+            )
             console.print_line(f"[red]differs:[/] {shown(line)}")
         if stored.leaf is not None:
             word = "[red]another report[/]" if stored.is_other else "this report"
@@ -251,7 +253,7 @@ class Reproduction:
         if self.failure:
             console.print(f"[red]not computed:[/] {shown(self.failure)}")
         for auditor, number in auditors.items():
-            console.print_line(f"labels told by {shown(auditor)}: {number}")
+            console.print_line(f"labels stated by {shown(auditor)}: {number}")
         line = ", ".join(f"{count} {name}" for name, count in counts.items())
         console.print_line(f"{line}; {len(self.differing)} figures differ")
         for line in NOT_PROVEN:

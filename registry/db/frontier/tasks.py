@@ -5,14 +5,13 @@ written only under the fence of the lease, so a crawler that lost it changes not
 Where the crawler dies, the task is ready for another when the lease is over.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
-import msgspec
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy.dialects.postgresql import JSONB, Insert, insert
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Prepared
@@ -178,69 +177,44 @@ async def complete_all(
     connection: Connection, several: Sequence[Completion]
 ) -> frozenset[Lease]:
     """Write what came of tasks; return the leases that still held."""
-    written = await _COMPLETE(
-        connection,
-        **{
-            name: [read(completion) for completion in several]
-            for name, read in _WRITTEN.items()
-        },
-    )
-    return frozenset((row.site_id, row.kind, row.fence) for row in written)
+    rows = await _COMPLETE(connection, rows=list(map(_written, several)))
+    return frozenset((row.site_id, row.kind, row.fence) for row in rows)
 
 
-def _learnt(name: str) -> Callable[[Completion], float | None]:
-    def read(completion: Completion) -> float | None:
-        return None if completion.history is None else getattr(completion.history, name)
+def _written(done: Completion) -> dict[str, Any]:
+    leased, members = done.task, {name: getattr(done, name) for name in _WRITTEN}
+    return {
+        **members,
+        **(asdict(done.history) if done.history else {}),
+        "site_id": leased.site_id,
+        "kind": leased.kind,
+        "fence": leased.fence,
+        "known_hint": leased.hinted_at,
+    }
 
-    return read
 
-
-def _spell(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else msgspec.json.encode(value).decode()
-
-
-_WRITTEN: Mapping[str, Callable[[Completion], Any]] = {
-    "site_id": lambda completion: completion.task.site_id,
-    "kind": lambda completion: completion.task.kind,
-    "fence": lambda completion: completion.task.fence,
-    "known_hint": lambda completion: completion.task.hinted_at,
-    "due_at": lambda completion: completion.due_at,
-    "failures": lambda completion: completion.failures,
-    "outcome": lambda completion: _spell(completion.outcome),
-    "not_before": lambda completion: completion.not_before,
-    "learnt_at": lambda completion: completion.learnt_at,
-    "standing": lambda completion: _spell(completion.standing),
-    "visits": _learnt("visits"),
-    "unchanged": _learnt("unchanged"),
-    "mean_gap_days": _learnt("mean_gap_days"),
-}
-
+_WRITTEN = ("due_at", "failures", "outcome", "not_before", "learnt_at", "standing")
 _COMPLETE = Prepared(
     sa.text("""
     UPDATE registry.task AS t SET
-        due_at = one.due_at, leased_until = NULL, failures = one.failures,
-        outcome = CAST(one.outcome AS jsonb), not_before = one.not_before,
-        hinted_at = CASE WHEN t.hinted_at IS NOT DISTINCT FROM one.known_hint
-            THEN NULL ELSE greatest(t.hinted_at, one.not_before) END,
-        learnt_at = coalesce(one.learnt_at, t.learnt_at),
-        standing = coalesce(CAST(one.standing AS jsonb), t.standing),
-        visits = coalesce(one.visits, t.visits),
-        unchanged = coalesce(one.unchanged, t.unchanged),
-        mean_gap_days = coalesce(one.mean_gap_days, t.mean_gap_days)
-    FROM unnest(
-        CAST(:site_id AS bigint[]), CAST(:kind AS text[]), CAST(:fence AS bigint[]),
-        CAST(:known_hint AS timestamptz[]), CAST(:due_at AS timestamptz[]),
-        CAST(:failures AS int[]), CAST(:outcome AS text[]),
-        CAST(:not_before AS timestamptz[]), CAST(:learnt_at AS timestamptz[]),
-        CAST(:standing AS text[]), CAST(:visits AS float8[]),
-        CAST(:unchanged AS float8[]), CAST(:mean_gap_days AS float8[])
-    ) AS one (
-        site_id, kind, fence, known_hint, due_at, failures, outcome, not_before,
-        learnt_at, standing, visits, unchanged, mean_gap_days
+        due_at = done.due_at, leased_until = NULL, failures = done.failures,
+        outcome = done.outcome, not_before = done.not_before,
+        hinted_at = CASE WHEN t.hinted_at IS NOT DISTINCT FROM done.known_hint
+            THEN NULL ELSE greatest(t.hinted_at, done.not_before) END,
+        learnt_at = coalesce(done.learnt_at, t.learnt_at),
+        standing = coalesce(done.standing, t.standing),
+        visits = coalesce(done.visits, t.visits),
+        unchanged = coalesce(done.unchanged, t.unchanged),
+        mean_gap_days = coalesce(done.mean_gap_days, t.mean_gap_days)
+    FROM jsonb_to_recordset(:rows) AS done (
+        site_id bigint, kind text, fence bigint, known_hint timestamptz,
+        due_at timestamptz, failures int, outcome jsonb, not_before timestamptz,
+        learnt_at timestamptz, standing jsonb,
+        visits float8, unchanged float8, mean_gap_days float8
     )
-    WHERE t.site_id = one.site_id AND t.kind = one.kind AND t.fence = one.fence
+    WHERE t.site_id = done.site_id AND t.kind = done.kind AND t.fence = done.fence
     RETURNING t.site_id, t.kind, t.fence
-""")
+""").bindparams(sa.bindparam("rows", type_=JSONB))
 )
 
 

@@ -1,10 +1,10 @@
 """SQL of notices: what the owner of a site should know, the newest kept."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import select, text
+from sqlalchemy import bindparam, insert, select, text
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Gathered, Prepared
@@ -15,18 +15,8 @@ NOTICES_PER_SITE = 200
 """Notices kept of a site: a year of one in good order; a flood ends here."""
 
 
-_MEMBERS = ("code", "detail", "fix", "url", "problem")
-_INSERT = Prepared(
-    text("""
-    INSERT INTO registry.notice (site_id, noted_at, code, detail, fix, url, problem)
-    SELECT :site_id, :noted_at, code, detail, fix, url, problem
-    FROM unnest(
-        CAST(:code AS text[]), CAST(:detail AS text[]), CAST(:fix AS text[]),
-        CAST(:url AS text[]), CAST(:problem AS text[])
-    ) WITH ORDINALITY AS one (code, detail, fix, url, problem, place)
-    ORDER BY place
-""")
-)
+_WRITTEN = ("site_id", "noted_at", "code", "detail", "fix", "url", "problem")
+_INSERT = Prepared(insert(notice).values({name: bindparam(name) for name in _WRITTEN}))
 _FORGET = Prepared(
     text("""
     DELETE FROM registry.notice WHERE site_id = :site_id AND notice_id <= (
@@ -75,10 +65,10 @@ async def gather_notices(
     """The same, with other writes of the transaction."""
     newest = new[-NOTICES_PER_SITE:]
     if newest:
-        columns = {name: [getattr(item, name) for item in newest] for name in _MEMBERS}
         # The new ones are not visible yet, so these are how many stay beside them.
         await _FORGET(writes, site_id=site_id, stay=NOTICES_PER_SITE - len(newest))
-        await _INSERT(writes, site_id=site_id, noted_at=now, **columns)
+        for item in newest:
+            await _INSERT(writes, site_id=site_id, noted_at=now, **asdict(item))
 
 
 async def notices_of(

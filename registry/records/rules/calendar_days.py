@@ -2,6 +2,9 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+MERGE_DELAY = timedelta(seconds=1)
+RESOLUTION = timedelta(minutes=1)  # of a record's time
+OUT_OF_ORDER = MERGE_DELAY + RESOLUTION  # by how much a record's time may go back
 REVEAL_WITHIN = timedelta(days=1)  # after the end of the seed's day
 
 
@@ -22,6 +25,9 @@ def is_day(text: str) -> bool:
     return True
 
 
+def start_of(day: str) -> datetime:
+    return datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
+
+
 def reveal_due_at(day: str) -> datetime:
-    start = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
-    return start + timedelta(days=1) + REVEAL_WITHIN
+    return start_of(day) + timedelta(days=1) + REVEAL_WITHIN

@@ -11,6 +11,9 @@ import msgspec
 from registry.errors import ProblemType, Refused
 from registry.records.rules.seen_records import SeenRecords
 
+Broken = tuple[ProblemType, str]
+"""A broken rule: its kind, and in words what breaks it."""
+
 
 class RuleBroken(Refused):
     """A record that breaks a rule, alone or by its position among the others."""

@@ -9,7 +9,7 @@ MAX_SENTENCES = 100
 class Agreement:
     """Feed it every entry of a sound log by `visit`, then call `finish`.
 
-    differences, missing: sentences, at most MAX_SENTENCES of each; the latter tell what
+    differences, missing: sentences, at most MAX_SENTENCES of each; the latter say what
     could not be computed or is proven by no record.
     """
 

@@ -59,7 +59,7 @@ class LabelAgreement(Agreement):
         labelling = Labelling.parse(members)
         statement = Statement(index=index, minute=minute, labelling=labelling)
         key = parse_site_id(site), auditor
-        if minute == end:  # whether before or behind the instant the log does not tell
+        if minute == end:  # whether before or behind the instant the log does not say
             self._at_the_end.setdefault(key, []).append(statement)
         else:
             self._keep(key, statement)
@@ -115,7 +115,7 @@ class LabelAgreement(Agreement):
 
 
 def differing(label: LabelStatement, statement: Statement) -> Iterator[str]:
-    """Names of what the archive tells otherwise than it was signed and logged."""
+    """Names of what the archive has otherwise than it was signed and logged."""
     labelling, own, stated = statement.labelling, label.label, statement.labelling.label
     for name, shown, signed in (
         ("size", own.size, stated.size),

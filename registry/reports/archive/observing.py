@@ -49,7 +49,7 @@ SAMPLE_MIN = 16  # eligible sites of a ranking that are read at the least
 # Of a large sample an even part: $most sites from where the last byte of the id points.
 _PART = f"""
     CREATE OR REPLACE TEMP TABLE part AS
-    WITH told AS (
+    WITH stated AS (
         SELECT *, coalesce(nullif(sampled, []), returned) AS eligible_sites,
             ((instr('{ALPHABET}', id[25]) - 1) % 8 * 32 + instr('{ALPHABET}', id[26]) - 1)
                 * len(sampled) // 256 AS first
@@ -63,7 +63,7 @@ _PART = f"""
             eligible_sites[first + 1 : first + $most],
             eligible_sites[1 : greatest(0, first + $most - len(eligible_sites))])
         END AS sampled
-    FROM told
+    FROM stated
 """  # noqa: S608 — of our own names
 _COLUMNS = """
     SELECT query_key, operator, category, eligible, chosen, len(returned) AS returned,
@@ -115,7 +115,7 @@ def observe_archive(archive: Archive, scratch: Path, operator: str = "") -> Obse
         sites = read_sites(duck)
         ids = np.array([parse_site_id(site.site_id) for site in sites], np.int64)
         if len(np.unique(ids)) < len(ids):
-            raise Refused(ARCHIVE_DAMAGED, "it tells of a site twice")
+            raise Refused(ARCHIVE_DAMAGED, "it has a site twice")
         reader = _Reader(duck, _KnownSites(ids), operator)
         parts = SpooledParts(scratch)
         for part in reader.parts():

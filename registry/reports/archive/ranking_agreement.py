@@ -158,7 +158,7 @@ class RankingAgreement(Agreement):
             erased[begin:end] = True
         for index in closed[~erased][:MAX_SENTENCES].tolist():
             leaf = f"the ranking at entry {index} is not opened whole"
-            self.differ(f"{leaf}, and no record tells that it was erased")
+            self.differ(f"{leaf}, and no record says that it was erased")
 
     def _next(self) -> ArchivedRanking | None:
         """The first row that is not compared yet."""

@@ -1,4 +1,4 @@
-"""Agreement of an archive's invariance trials with those that the log tells of."""
+"""Agreement of an archive's invariance trials with those that the log has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from registry.records.record_fields import Members
 from registry.reports.archive.agreement import Agreement
 from registry.reports.invariance import TrialCount, digest_swaps
 
-_OTHER = "are not those that the log tells of"
+_OTHER = "are not those that the log has"
 _UNLOGGED = "no record commits to them"
 
 
@@ -43,7 +43,7 @@ class TrialAgreement(Agreement):
         """Compare the newest first: runs from before the first that was logged stand alone."""
         surplus = len(self.runs) - len(self._logged)
         if surplus < 0 or (surplus and self._is_older):
-            known = f"and the log tells of {len(self._logged)}"
+            known = f"and the log has {len(self._logged)}"
             self.differ(f"the archive has {len(self.runs)} runs of trials, {known}")
             return
         if surplus:

@@ -228,7 +228,7 @@ def distance_bands(proximity: Integers, located: Booleans, policy: Policy) -> In
     """Return indices into BAND_NAMES. proximity: of a factor, 0..10000.
 
     No whole kilometre has the neutral value of a site without a place, so that the
-    factor tells the band.
+    factor gives the band.
     """
     table = decay_table(policy.distance_scale_km)
     least = [-int(table[min(limit, len(table)) - 1]) for limit in BANDS_KM]

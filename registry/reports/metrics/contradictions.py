@@ -24,17 +24,17 @@ UNCONTESTED = "uncontested"
 DIMENSION = "contradiction"
 
 _SUBJECTS = {
-    ANY: "Sites of which tellers contradict each other",
+    ANY: "Sites whose authors contradict each other",
     **{field: f"Sites whose {field} is contested" for field in FIELDS},
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """Field that tellers state differently; or "any": one field of them or more.
+    """Field that authors state differently; or "any": one field of them or more.
 
     sites: registered ones of which they differ, and site_share: their part of all
-    registered ones. stated_twice: of which two tellers state it at all. comparisons:
+    registered ones. stated_twice: of which two authors state it at all. comparisons:
     what the sites that differ got.
     """
 
@@ -108,7 +108,7 @@ def _fill(name: str, basis: Basis) -> Contradiction:
     )
     [classes] = _classes(basis.survey)
     cells = comparer.compare_class(classes, name)
-    # Nobody can say of which other sites more tellers would differ.
+    # Nobody can say of which other sites more authors would differ.
     without_bounds = (replace(row, share_bounds=None, gap_bounds=None) for row in cells)
     return replace(cell, comparisons=tuple(without_bounds))
 
@@ -171,7 +171,7 @@ CONTRADICTIONS = Metric(
             "not mean that the label is right."
         ),
         "statedTwice": (
-            "Sites of which two tellers or more state the field: only these can be "
+            "Sites of which two authors or more state the field: only these can be "
             "contradicted."
         ),
         "siteShare": "Contradicted sites over all sites registered by the window's end.",

@@ -166,7 +166,7 @@ def _summarise(weights: Sequence[EffectiveWeight]) -> Iterator[str]:
     )
     if parts:
         yield (
-            "Of what tells the returned sites' scores apart, the factors make up: "
+            "Of what sets the returned sites' scores apart, the factors make up: "
             f"{parts}."
         )
     among = ", ".join(

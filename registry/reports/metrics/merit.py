@@ -155,7 +155,7 @@ MERIT_COMPARISON = Metric(
     measure=lambda basis: tuple(_cells(basis)),
     definitions={
         "merit": (
-            "The ranker's own score. Figures with it tell whether exposure is consistent "
+            "The ranker's own score. Figures with it show whether exposure is consistent "
             "with the scores, not whether the scores are right: that would be circular."
         ),
         "exposureToMerit": (

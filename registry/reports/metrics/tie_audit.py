@@ -42,7 +42,7 @@ class TieAudit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TieRuns:
-    """Neighbours that only the shuffle tells apart. sites: one run after the other."""
+    """Neighbours that only the shuffle separates. sites: one run after the other."""
 
     sites: Numbers
     lengths: Integers

@@ -1,7 +1,7 @@
 """Trials of invariance in a report: the runs of its window, summed.
 
 A violation is no matter of chance, it is a fault; what chance leaves open is how often
-faults happen that the trials did not meet, and that is what the interval tells.
+faults happen that the trials did not meet, and that is what the interval bounds.
 """
 
 from collections.abc import Iterable, Sequence

@@ -14,9 +14,9 @@ from registry.db.engine.engines import Connection
 from registry.db.log import leaves
 from registry.db.log.entries import LoggedRecord
 from registry.errors import Refused
-from registry.records.evidence import BEFORE
 from registry.records.record import Record, format_minute, parse_record
 from registry.records.record_fields import Kind
+from registry.records.rules.calendar_days import OUT_OF_ORDER
 from registry.sites.identifier import ulid_time
 from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.edge import ReadRun
@@ -76,10 +76,13 @@ class FiledLog:
         return parse_bundle(content, TILE_WIDTH) if content else ()
 
     def find(self, record_id: str) -> LoggedRecord | None:
-        """Find a record by its minute, which few entries are out of order by (`BEFORE`)."""
+        """Find a record by its minute, which few entries are out of order by (`OUT_OF_ORDER`)."""
         try:
             at = ulid_time(record_id)
-            first, last = format_minute(at - BEFORE), format_minute(at + BEFORE)
+            first, last = (
+                format_minute(at - OUT_OF_ORDER),
+                format_minute(at + OUT_OF_ORDER),
+            )
         except (ValueError, OverflowError):  # it leaves the calendar
             return None
         bundles = range(self.size // TILE_WIDTH)

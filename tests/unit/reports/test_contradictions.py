@@ -1,4 +1,4 @@
-"""Contradictions between tellers: which sites count, and what these sites got."""
+"""Contradictions between authors: which sites count, and what these sites got."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -118,7 +118,7 @@ def test_the_sentences_tell_the_counts_and_what_they_do_not_show(fair):
     [got] = [
         item
         for item in fair.sentences
-        if item.startswith("Sites of which tellers") and "attention" in item
+        if item.startswith("Sites whose authors") and "attention" in item
     ]
     assert "(95% interval" in got
 

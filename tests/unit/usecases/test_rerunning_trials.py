@@ -198,9 +198,9 @@ def test_who_holds_some_queries_runs_their_trials(
 @pytest.mark.parametrize(
     ("lie", "text"),
     [
-        ({"run": FEWER}, f"tells of {FEWER} trials"),
+        ({"run": FEWER}, f"the log has {FEWER} trials"),
         ({"run": FEWER, "logged": {"n": TRIALS}}, "numbers by perturbation"),
-        ({"logged": {"violations": 1}}, "tells of 1 violations, 0 of"),
+        ({"logged": {"violations": 1}}, "the log has 1 violations, 0 of"),
         ({"logged": {"snap": digest_of(b"index")}}, "the sites give the index"),
         ({"other": {"sites": ()}}, "not the one committed to"),
         ({"secret": sha256(b"a better one").digest()}, "not those committed to"),
@@ -220,7 +220,7 @@ async def test_a_dropped_violation_is_seen_by_who_holds_some_of_the_queries(
     held = TrialDay(lister=bribable, logged={"violations": 0}).publish(served)
     own = await rerun(served, held[:3], bribable)
     (difference,) = own.outcome.differences
-    assert "tells of 0 violations" in difference
+    assert "the log has 0 violations" in difference
 
 
 async def test_a_leak_that_only_the_registry_runs_shows_in_the_index(
