@@ -15,7 +15,6 @@ import msgspec
 from registry.client.api_call import ApiCall, RetryRule, post_jose, post_json
 from registry.client.calling import ApiConnection
 from registry.client.failures import ProblemAnswered, ProofFailed
-from registry.client.promise_file import keep_promise
 from registry.client.results import (
     ChallengeGiven,
     Json,
@@ -47,10 +46,9 @@ Detail = Literal["brief", "full"]
 class AsyncClient(ApiConnection):
     """A registry, from the side of those who use it.
 
-    operator: identifies the caller (`ApiKeyAuth`, `SigningAuth`); None: anonymous.
-    promises: a file to which the promise of every answer is appended; answers are then
-    asked for in full, since those in brief hold none. log_key, promise_key: the
-    registry's verifier keys, where you know them; without them its own word is taken.
+    With `promises` answers are asked for in full, since those in brief hold none.
+    log_key, promise_key: the registry's verifier keys, where you know them; without
+    them its own word is taken.
     """
 
     def __init__(
@@ -69,8 +67,8 @@ class AsyncClient(ApiConnection):
             timeout_s=timeout_s,
             retries=retries or RetryRule(),
             operator=operator,
+            promises=promises,
         )
-        self._promises = promises
         self._log_key = log_key
         self._promise_key = promise_key
 
@@ -284,9 +282,7 @@ class AsyncClient(ApiConnection):
         if receipt.promise is None:
             return
         verify_receipt(receipt, (await self.keys()).promise_key)
-        if self._promises:
-            answer = msgspec.to_builtins(receipt)
-            keep_promise(self._promises, self.base_url, answer)
+        self._keep_promise(msgspec.to_builtins(receipt))
 
 
 def _id_of(ranking: RecordReceipt | str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -10,6 +11,8 @@ import httpx
 
 from registry.client.api_call import NO_RETRIES, ApiAnswer, ApiCall, RetryRule, decode
 from registry.client.failures import AnswerInvalid, RegistryUnreachable
+from registry.client.promise_file import keep_promise
+from registry.client.results import Json
 
 T = TypeVar("T")
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -19,6 +22,9 @@ class ApiConnection:
     """A connection to a registry.
 
     timeout_s: of a whole call with its answer, so that one that trickles ends too.
+    operator: identifies the caller (`ApiKeyAuth`, `SigningAuth`); None: anonymous.
+    promises: a file to which the promise of every answer is appended, for
+    `fair-registry audit promises` to check later.
     Answers come as they are: what is compressed could be any size.
     """
 
@@ -29,6 +35,7 @@ class ApiConnection:
         timeout_s: float = 30.0,
         retries: RetryRule = NO_RETRIES,
         operator: httpx.Auth | None = None,
+        promises: Path | None = None,
     ) -> None:
         self._http = httpx.AsyncClient(
             base_url=base_url,
@@ -38,6 +45,7 @@ class ApiConnection:
         )
         self._timeout_s = timeout_s
         self._retries = retries
+        self._promises = promises
 
     async def __aenter__(self) -> Self:
         return self
@@ -56,6 +64,10 @@ class ApiConnection:
     @property
     def base_url(self) -> str:
         return str(self._http.base_url)
+
+    def _keep_promise(self, answer: Json) -> None:
+        if self._promises:
+            keep_promise(self._promises, self.base_url, answer)
 
     async def call(self, call: ApiCall, shape: type[T]) -> T:
         """Raises: ProblemAnswered, AnswerInvalid, RegistryUnreachable."""

@@ -3,23 +3,19 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
 from registry.client.api_call import (
-    NO_RETRIES,
     ApiCall,
-    RetryRule,
     post_jose,
     post_json,
     verify_success,
 )
 from registry.client.calling import ApiConnection
 from registry.client.failures import AnswerInvalid
-from registry.client.promise_file import keep_promise
 from registry.client.results import Json
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 
@@ -39,25 +35,7 @@ class SignedFile:
 
 
 class RegistryClient(ApiConnection):
-    """Client of the API in its own JSON. operator: see `AsyncClient`.
-
-    promises: a file to which the promise of every answer is appended, for
-    `fair-registry audit promises` to check later.
-    """
-
-    def __init__(
-        self,
-        base_url: str,
-        *,
-        timeout_s: float = 30.0,
-        promises: Path | None = None,
-        operator: httpx.Auth | None = None,
-        retries: RetryRule = NO_RETRIES,
-    ) -> None:
-        super().__init__(
-            base_url, timeout_s=timeout_s, retries=retries, operator=operator
-        )
-        self._promises = promises
+    """Client of the API in its own JSON."""
 
     async def is_ready(self) -> bool:
         call = ApiCall(method="GET", path="/health/ready")
@@ -92,13 +70,13 @@ class RegistryClient(ApiConnection):
     async def search(self, **query: Any) -> Json:
         given = {name: value for name, value in query.items() if value is not None}
         answer = await self.post("/v1/search", given)
-        self._keep(answer["ranking"])
+        self._keep_promise(answer["ranking"])
         return answer
 
     async def select(self, ranking_id: str, site_id: str | None) -> Json:
         body = {"rankingId": ranking_id, "siteId": site_id}
         answer = await self.post("/v1/selections", body)
-        self._keep(answer)
+        self._keep_promise(answer)
         return answer
 
     async def erase(self, ranking_id: str) -> Json:
@@ -117,7 +95,3 @@ class RegistryClient(ApiConnection):
         verify_success(answer)
         signature = answer.headers.get(SIGNATURE_HEADER.lower(), "")
         return SignedFile(body=answer.body, signature=signature)
-
-    def _keep(self, answer: Json) -> None:
-        if self._promises:
-            keep_promise(self._promises, self.base_url, answer)
