@@ -26,11 +26,12 @@ from crawler.refusals import DNS_SERVER
 from crawler.restraint.politeness import TOWARDS_OURSELVES, Politeness, PolitenessConfig
 from crawler.robots.robots_cache import RobotsCache
 from crawler.survey import PAUSE_S, survey
-from crawler.worker import Worker, spare_the_collector
+from crawler.worker import Worker
 from registry import keyring
 from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
 from registry.db.registration import challenges
 from registry.errors import Refused
+from registry.garbage_collection import collect_less_often
 from registry.observability import configure_logging, metrics_of_process, metrics_served
 from registry.process import is_supervised, run_until_stopped
 from registry.ranking.encoders.encoder import load_encoder
@@ -171,7 +172,7 @@ async def crawl(settings: Settings, *, shows_progress: bool = False) -> None:
     """Run until cancelled."""
     async with engine_at(settings.database_url, Role.CRAWLER, pool=8) as engine:
         context = make_context(settings, engine)
-        spare_the_collector()
+        collect_less_often()
         async with (
             hourly_work(context),
             watched(settings, context, shows_progress=shows_progress),

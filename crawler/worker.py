@@ -6,7 +6,6 @@ that works on it at once, so that what this worker can not do yet is there for o
 """
 
 import asyncio
-import gc
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
@@ -32,7 +31,6 @@ BEAT_S = 2.0
 GRACE_S = 3.0
 GIVE_BACK_S = 2.0
 _BATCHES = 4
-_COLLECTED_AT = 50_000  # new objects; a job under way holds some thousands
 
 logger = structlog.get_logger()
 
@@ -74,17 +72,6 @@ TASKS = Queue(
     lease_time=timedelta(seconds=120),
     pause_s=0.5,
 )
-
-
-def spare_the_collector() -> None:
-    """Exempt all that is loaded from collection; called at the end of the start.
-
-    The rest is looked at less often. Jobs leave few cycles behind, and the collector
-    would else go through everything that is under way a dozen times a second.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECTED_AT, 20, 20)
 
 
 class Slots:

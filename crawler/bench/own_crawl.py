@@ -18,9 +18,10 @@ from crawler.context import Context
 from crawler.http.fetch import Fetcher, FetcherConfig
 from crawler.http.resolve import Resolver, ResolverConfig
 from crawler.robots.robots_cache import RobotsCache
-from crawler.worker import Worker, spare_the_collector
+from crawler.worker import Worker
 from registry.bench.synthetic import tables
 from registry.db.engine.engines import Engine, Role, engine_at
+from registry.garbage_collection import collect_less_often
 from registry.observability import configure_logging
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import Policy
@@ -72,7 +73,7 @@ async def _run(
     async with engine_at(database_url, Role.CRAWLER, pool=CONNECTIONS) as engine:
         context = _context(engine, crowd, policy)
         worker = Worker(context, at_once=at_once, lease=LEASE)
-        spare_the_collector()
+        collect_less_often()
         working = asyncio.create_task(worker.run())
         try:
             first = await _visit_all(engine, crowd, working)

@@ -106,15 +106,8 @@ class ArchivedRanking(msgspec.Struct, kw_only=True):
                 self.eligible, order, sample if self.sample_logged else None
             )
         if name == "scores" and self.scores is None:
-            columns = ArchivedScores(
-                self.factors or [],
-                self.totals or [],
-                self.ties or [],
-                self.tiers,
-                self.probes,
-                self.places,
-            )
-            return join_scores(columns, self.returned)
+            columns = [getattr(self, name) or () for name in ArchivedScores._fields]
+            return join_scores(ArchivedScores(*columns), self.returned)
         return str(getattr(self, name)).encode()
 
 

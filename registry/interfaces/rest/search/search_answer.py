@@ -135,22 +135,21 @@ def pick_fields(
 def view_brief(
     answer: Answer, *, receipt: str, place: PlaceView | None, next_cursor: str | None
 ) -> BriefAnswer:
-    return BriefAnswer(
+    return BriefAnswer.of(
+        answer,
         ranking=BriefRanking(id=receipt, eligible=answer.eligible),
         results=answer.brief,
-        facets=dict(answer.facets),
-        corrected=dict(answer.corrected),
         place=place,
         next_cursor=next_cursor,
         hints=tuple(map(_view_hint, answer.mentions)),
-        near=answer.near,
     )
 
 
 def view_answer(
     answer: Answer, *, receipt: str, place: PlaceView | None, next_cursor: str | None
 ) -> SearchAnswer:
-    return SearchAnswer(
+    return SearchAnswer.of(
+        answer,
         ranking=RankingView.of(
             answer,
             id=receipt,
@@ -158,13 +157,9 @@ def view_answer(
             leaf_hash=answer.record.leaf_hash.hex(),
             promise=view_promise(answer.promise),
         ),
-        results=answer.results,
-        facets=dict(answer.facets),
-        corrected=dict(answer.corrected),
         place=place,
         next_cursor=next_cursor,
         hints=tuple(map(_view_hint, answer.mentions)),
-        near=answer.near,
     )
 
 
