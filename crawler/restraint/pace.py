@@ -9,13 +9,13 @@ from collections import OrderedDict
 from crawler import refusals
 from registry.errors import Refused
 
-MAX_PLACES = 50_000
+MAX_NAMES = 50_000
 
 
 class Pace:
     """Token bucket. per_s: in the long run. burst: so many at once after a rest, at least 1."""
 
-    def __init__(self, *, per_s: float, burst: int, capacity: int = MAX_PLACES) -> None:
+    def __init__(self, *, per_s: float, burst: int, capacity: int = MAX_NAMES) -> None:
         self._interval_s = 1 / per_s
         self._ahead_s = (burst - 1) * self._interval_s
         self._capacity = capacity

@@ -203,8 +203,8 @@ class SearchPage(_PageHead, frozen=True, kw_only=True):
     def __len__(self) -> int:
         return len(self.results)
 
-    def __getitem__(self, place: int) -> RankedResult:
-        return self.results[place]
+    def __getitem__(self, index: int) -> RankedResult:
+        return self.results[index]
 
 
 class SiteList(AnswerModel, frozen=True):

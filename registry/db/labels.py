@@ -119,13 +119,13 @@ async def claims_at(connection: Connection, at: datetime) -> dict[int, Claims]:
     return await asyncio.to_thread(_claims, statements, at)
 
 
-async def place_sites(
+async def sites_by_position(
     connection: Connection, at: datetime, values_of_sites: Mapping[int, Value]
 ) -> dict[int, Value]:
     """Return the values by the sites' positions in the order of those registered by then."""
     values = {"at": at, "site_ids": list(values_of_sites)}
-    places = await connection.execute(POSITIONS, values)
-    return {place: values_of_sites[site_id] for site_id, place in places}
+    rows = await connection.execute(POSITIONS, values)
+    return {position: values_of_sites[site_id] for site_id, position in rows}
 
 
 async def labelled_sites(

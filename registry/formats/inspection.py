@@ -26,14 +26,14 @@ UNKNOWN_URL = "https://your-site.example/"
 class Report:
     """Result of a lint.
 
-    url: where the document is taken to lie; what it claims, if nobody said. is_placed:
+    url: where the document is taken to lie; what it claims, if nobody said. has_address:
     said or claimed; otherwise it is UNKNOWN_URL.
     links: discovery documents that a page's head points to.
     """
 
     url: str
     result: Parsed | Rejected
-    is_placed: bool
+    has_address: bool
     conflicts: tuple[ClaimConflict, ...] = ()
     links: tuple[DiscoveryLink, ...] = ()
     advice: tuple[Advice, ...] = ()
@@ -91,9 +91,9 @@ def inspect(
     url: where it lies or will lie; "" if that is not known. file_name: of a file, if
     it has one. At the address of a document a page is none, however good its tools.
     """
-    place = url or UNKNOWN_URL
+    address = url or UNKNOWN_URL
     if is_page(body, content_type) and not _is_of_document(url, file_name):
-        where = {"url": place, "content_type": content_type}
+        where = {"url": address, "content_type": content_type}
         result = parse_page(body, **where, allow_loopback=allow_loopback)
         links = parse_links(body, **where, allow_loopback=allow_loopback)
     else:
@@ -103,15 +103,15 @@ def inspect(
             content_type=content_type,
             allow_loopback=allow_loopback,
         )
-        result, place = _read_document(parse, place, is_given=bool(url))
+        result, address = _read_document(parse, address, is_given=bool(url))
         links = ()
     conflicts: tuple[ClaimConflict, ...] = ()
     if isinstance(result, Parsed):
         conflicts = assemble([result.document], site_url=url).conflicts
     return Report(
-        url=place,
+        url=address,
         result=result,
-        is_placed=bool(url) or place != UNKNOWN_URL,
+        has_address=bool(url) or address != UNKNOWN_URL,
         conflicts=conflicts,
         links=links,
     )
@@ -123,11 +123,11 @@ def _is_of_document(url: str, file_name: str) -> bool:
 
 
 def _read_document(
-    parse: Callable[..., Parsed | Rejected], place: str, *, is_given: bool
+    parse: Callable[..., Parsed | Rejected], address: str, *, is_given: bool
 ) -> tuple[Parsed | Rejected, str]:
     """Read again where it claims to lie, if nobody said where it lies."""
-    result = parse(url=place)
+    result = parse(url=address)
     if not is_given and isinstance(result, Parsed) and result.document.site.url:
-        place = result.document.site.url
-        result = parse(url=place)
-    return result, place
+        address = result.document.site.url
+        result = parse(url=address)
+    return result, address

@@ -32,8 +32,8 @@ def neutralise(text: str) -> str:
     line = " ".join(_SELECTORS.sub("", text).split())
     shown = "".join(
         character
-        for place, character in enumerate(line)
-        if unicodedata.category(character) not in _INVISIBLE or _is_joining(line, place)
+        for index, character in enumerate(line)
+        if unicodedata.category(character) not in _INVISIBLE or _is_joining(line, index)
     )
     return _FENCE.sub("'''", _ROLE.sub("(", shown.translate(_MARKS)))
 
@@ -56,11 +56,11 @@ def with_notice(members: dict[str, Any]) -> dict[str, Any]:
     return {"notice": NOTICE, **neutralise_all(members)}
 
 
-def _is_joining(line: str, place: int) -> bool:
+def _is_joining(line: str, index: int) -> bool:
     """Return whether a joiner is alone between two visible characters, as in scripts."""
-    around = line[place - 1 : place] + line[place + 1 : place + 2]
+    around = line[index - 1 : index] + line[index + 1 : index + 2]
     return (
-        line[place] in _JOINERS
+        line[index] in _JOINERS
         and len(around) == 2
         and all(unicodedata.category(c)[0] in "LMS" for c in around)
     )

@@ -72,43 +72,43 @@ class ResultSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The first places of an answer. is_whole: there are no more."""
+    """The first slots of an answer. is_whole: there are no more."""
 
-    places: tuple[ResultSlot, ...]
+    slots: tuple[ResultSlot, ...]
     is_whole: bool
 
     def renamed(self, ids: Mapping[int, int]) -> "Page":
         """Return the page with other ids of sites; those that are not named stay."""
-        places = tuple(
+        slots = tuple(
             replace(
-                place,
-                site_id=ids.get(place.site_id, place.site_id),
-                behind=tuple(ids.get(site_id, site_id) for site_id in place.behind),
+                slot,
+                site_id=ids.get(slot.site_id, slot.site_id),
+                behind=tuple(ids.get(site_id, site_id) for site_id in slot.behind),
             )
-            for place in self.places
+            for slot in self.slots
         )
-        return Page(places=places, is_whole=self.is_whole)
+        return Page(slots=slots, is_whole=self.is_whole)
 
     @property
     def order(self) -> list[int]:
-        return [place.site_id for place in self.places]
+        return [slot.site_id for slot in self.slots]
 
     @property
     def scores(self) -> dict[int, int]:
-        """The scores of those that lead a place."""
-        return {place.site_id: place.score for place in self.places}
+        """The scores of those that lead a slot."""
+        return {slot.site_id: slot.score for slot in self.slots}
 
-    def place_by_site(self) -> dict[int, ResultSlot]:
+    def slot_by_site(self) -> dict[int, ResultSlot]:
         return {
-            site_id: place
-            for place in self.places
-            for site_id in (place.site_id, *place.behind)
+            site_id: slot
+            for slot in self.slots
+            for site_id in (slot.site_id, *slot.behind)
         }
 
     @property
     def edge(self) -> ResultSlot | None:
-        """The place that a site which has none here stands behind; None: it stands nowhere."""
-        return None if self.is_whole or not self.places else self.places[-1]
+        """The slot that a site which has none here stands behind; None: it stands nowhere."""
+        return None if self.is_whole or not self.slots else self.slots[-1]
 
 
 def slack_of(sites: int) -> int:
@@ -136,9 +136,9 @@ def is_violated(
         case "identical":
             return before != after
         case "scores_identical":
-            return not _has_same(lambda place: (place.score,), before, after)
+            return not _has_same(lambda slot: (slot.score,), before, after)
         case "shown_identical":
-            return not _has_same(lambda place: place.shown, before, after) or (
+            return not _has_same(lambda slot: slot.shown, before, after) or (
                 _has_moved(before, after, frozenset(), 0)
             )
         case "order_of_others":
@@ -154,9 +154,9 @@ def is_violated(
 def _has_same(
     part: Callable[[ResultSlot], tuple[int, ...]], before: Page, after: Page
 ) -> bool:
-    """Compare a part of the places, rank by rank and site by site."""
-    ours, theirs = before.place_by_site(), after.place_by_site()
-    pairs = [*zip_longest(before.places, after.places)] + [
+    """Compare a part of the slots, rank by rank and site by site."""
+    ours, theirs = before.slot_by_site(), after.slot_by_site()
+    pairs = [*zip_longest(before.slots, after.slots)] + [
         (ours.get(site_id, before.edge), theirs.get(site_id, after.edge))
         for site_id in ours.keys() | theirs
     ]
@@ -166,7 +166,7 @@ def _has_same(
 
 
 def _has_same_order(before: Page, after: Page, changed: AbstractSet[int]) -> bool:
-    """Compare the sites that lead a place of both pages.
+    """Compare the sites that lead a slot of both pages.
 
     Others crossed the threshold of eligibility or the end of the page, as they may where
     every word becomes a little rarer.
@@ -182,7 +182,7 @@ def _has_same_order(before: Page, after: Page, changed: AbstractSet[int]) -> boo
 def _has_moved(
     before: Page, after: Page, changed: AbstractSet[int], slack: int
 ) -> bool:
-    """Return whether a score moved farther, of a site that leads a place of both pages."""
+    """Return whether a score moved farther, of a site that leads a slot of both pages."""
     ours, theirs = before.scores, after.scores
     return any(
         abs(ours[site_id] - theirs[site_id]) > slack
@@ -191,19 +191,19 @@ def _has_moved(
 
 
 def _fallen(before: Page, after: Page, changed: AbstractSet[int]) -> Iterator[bool]:
-    """Compare scores of those that led a place before.
+    """Compare scores of those that led a slot before.
 
-    Of one that leads none, no more is known than that its place, or the last of the page,
+    Of one that leads none, no more is known than that its slot, or the last of the page,
     does not show a lower score than it would.
     """
-    theirs = after.place_by_site()
-    for place in before.places:
-        if place.site_id in changed:
-            now = theirs.get(place.site_id, after.edge)
-            if now and now.site_id == place.site_id:
-                yield now.score < place.score
+    theirs = after.slot_by_site()
+    for slot in before.slots:
+        if slot.site_id in changed:
+            now = theirs.get(slot.site_id, after.edge)
+            if now and now.site_id == slot.site_id:
+                yield now.score < slot.score
             else:
-                yield now is None or now.shown[0] < place.shown[0]
+                yield now is None or now.shown[0] < slot.shown[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

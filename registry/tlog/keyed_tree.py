@@ -116,16 +116,16 @@ class KeyedTree:
                 changed += [key + bytes(self.value_bytes) for key in gone]
         return b"".join(changed)
 
-    def bucket_at(self, place: int) -> int:
-        """Return the bucket with the entry of that place, counted through all from 0.
+    def bucket_at(self, index: int) -> int:
+        """Return the bucket with the entry of that index, counted through all from 0.
 
-        place: below the number of entries.
+        index: below the number of entries.
         """
         node = 1
         while node < BUCKETS:
             left = count_of(self.nodes[2 * node])
-            node, place = (
-                (2 * node, place) if place < left else (2 * node + 1, place - left)
+            node, index = (
+                (2 * node, index) if index < left else (2 * node + 1, index - left)
             )
         return node - BUCKETS
 

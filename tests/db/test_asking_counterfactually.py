@@ -91,7 +91,7 @@ async def test_what_is_promised_of_each_perturbation_holds(
 ) -> None:
     result = await answered(desk, about(town, name))
     assert result.held
-    assert result.before.places
+    assert result.before.slots
     assert len(result.changed) == (1 if name == JOINS else 3)
     assert result.shadow == result.listed == len(town)
 

@@ -208,11 +208,11 @@ class AnswerCheck:
                 yield f"{row.site} is not eligible"
 
     def publishers(self) -> Iterator[str]:
-        """Count the places of publishers, proven as parts of the profiles."""
+        """Count the slots of publishers, proven as parts of the profiles."""
         profiles, most = self._evidence.profiles, self._evidence.policy
         own = [profiles[site] for site in self._answer.site_ids if site in profiles]
-        places = Counter(profile.publisher for profile in own)
-        for publisher, count in places.items():
+        slots = Counter(profile.publisher for profile in own)
+        for publisher, count in slots.items():
             if count > most.publisher_answer_places:
                 sites = [p.site_id for p in own if p.publisher == publisher]
                 names = ", ".join(map(format_site_id, sites))
@@ -233,7 +233,7 @@ class AnswerCheck:
     def _may_be_behind(self, profile: Profile, site_ids: Iterable[int]) -> bool:
         """Return whether it may stand behind one of the sites.
 
-        Who leads a place need not be eligible, and need not be among the profiles: so
+        Who leads a slot need not be eligible, and need not be among the profiles: so
         half of the likeness that near-duplicates have is enough.
         """
         evidence = self._evidence

@@ -45,7 +45,7 @@ class Committed:
     roots: GenerationRoots
     digests: dict[int, bytes] = field(default_factory=dict)
     counts: dict[int, int] = field(default_factory=dict)
-    _places: dict[int, int] = field(default_factory=dict)
+    _drawn: dict[int, int] = field(default_factory=dict)
     _served: set[tuple[str, int]] = field(default_factory=set)
 
     @classmethod
@@ -77,15 +77,15 @@ class Committed:
         Raises: LogUnreadable, Refused.
         """
         if count >= self.site_count:
-            places: Iterable[int] = range(self.site_count)
+            positions: Iterable[int] = range(self.site_count)
         else:
-            places = secrets.SystemRandom().sample(range(self.site_count), count)
-        places = list(places)
-        missing = [place for place in places if place not in self._places]
+            positions = secrets.SystemRandom().sample(range(self.site_count), count)
+        positions = list(positions)
+        missing = [at for at in positions if at not in self._drawn]
         await self._fetch("places", missing)
-        if any(place not in self._places for place in places):
-            raise Refused(PROOF_INVALID, "a drawn place was not served")
-        return [self._places[place] for place in places]
+        if any(at not in self._drawn for at in positions):
+            raise Refused(PROOF_INVALID, "a drawn position was not served")
+        return [self._drawn[at] for at in positions]
 
     async def _fetch(self, name: str, numbers: Iterable[int]) -> None:
         every = sorted({own for own in numbers if (name, own) not in self._served})
@@ -109,7 +109,7 @@ class Committed:
         read = _read(self.roots.sites, bucket, DIGEST_BYTES)
         self.digests |= read
         first = entries_before(bucket.number, _nodes(bucket))
-        self._places |= dict(enumerate(read, start=first))
+        self._drawn |= dict(enumerate(read, start=first))
 
 
 def _read(root: bytes, bucket: _Bucket, value_bytes: int) -> dict[int, bytes]:

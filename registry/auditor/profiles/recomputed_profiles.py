@@ -65,7 +65,7 @@ class ProfileMaker:
     source: LogSource
     lister: Lister
     pause_s: float = PAUSE_S
-    _places: asyncio.Semaphore = field(
+    _slots: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(AT_ONCE)
     )
     _known: dict[bytes, tuple[Profile, datetime | None]] = field(default_factory=dict)
@@ -140,7 +140,7 @@ class ProfileMaker:
         """Return why there is none where there is none."""
         name = format_site_id(site_id)
         try:
-            async with self._places:
+            async with self._slots:
                 answer = await self.source.get_json(f"/v1/profiles/{name}")
             material = msgspec.convert(answer, ProfileMaterial)
         except (LogUnreadable, msgspec.ValidationError) as error:

@@ -217,7 +217,7 @@ def _fix(report: Report, stated: OwnerStatement, *, allow_loopback: bool) -> Non
     if report.document is None:
         _print_refused(report)
         raise SystemExit(1)
-    host = urlsplit(report.url).netloc if report.is_placed else ""
+    host = urlsplit(report.url).netloc if report.has_address else ""
     outcome = repair(report.document, stated, host=host, allow_loopback=allow_loopback)
     match outcome:
         case Repaired() as repaired:

@@ -109,12 +109,10 @@ def archives(data: Path | None, *, as_json: bool) -> None:
 
 async def _write(url: str, window: Window, folder: Path, key: PrivateKey) -> Manifest:
     async with engine_at(url, Role.AUDITOR, pool=1) as engine:
-        made_at, place = datetime.now(UTC), str(folder)
+        made_at, path = datetime.now(UTC), str(folder)
         async with engine.begin() as connection:
             bounds = (window.start_at, window.end_at)
-            number = await made_archives.save_archive(
-                connection, made_at, bounds, place
-            )
+            number = await made_archives.save_archive(connection, made_at, bounds, path)
         async with engine.connect() as connection:
             manifest = await write_archive(
                 connection, window, folder, key, on_progress=_print_count

@@ -105,7 +105,7 @@ APPEND = Prepared(
         RETURNING 1
     ), filled AS (
         INSERT INTO audit.tile_hash (level, position, hash) SELECT * FROM unnest(
-            CAST(:levels AS smallint[]), CAST(:places AS bigint[]),
+            CAST(:levels AS smallint[]), CAST(:tile_positions AS bigint[]),
             CAST(:hashes AS bytea[])
         )
     )
@@ -133,7 +133,7 @@ async def append(
     newest checkpoint is not of this tree; DatabaseError; then nothing may be committed.
     Its transaction has begun already.
     """
-    levels, places, hashes = (
+    levels, positions, hashes = (
         zip(*tile_hashes, strict=True) if tile_hashes else ((),) * 3
     )
     (moved,) = await APPEND(
@@ -142,7 +142,7 @@ async def append(
         first=edge.size,
         root=edge.root(),
         levels=levels,
-        places=places,
+        tile_positions=positions,
         hashes=hashes,
     )
     if moved.count != len(leaves):

@@ -1,6 +1,6 @@
-"""Near-duplicates of any publishers: one offer below many domains has one place.
+"""Near-duplicates of any publishers: one offer below many domains has one slot.
 
-Sites are taken by their id; each joins the first that leads a place and says nearly the
+Sites are taken by their id; each joins the first that leads a slot and says nearly the
 same, or leads one itself. Two that are both like a third, but not like each other, are
 joined only where the third leads: nobody can bind his rivals together by a row of texts
 that go from one to the other.
@@ -29,14 +29,14 @@ def leaders_of(signatures: Signatures, policy: Policy) -> Numbers:
     signatures: in the order of the sites' ids.
     """
     leaders = np.arange(len(signatures))
-    places = _Places(signatures, policy)
+    slots = _Slots(signatures, policy)
     first: dict[bytes, int] = {}  # copies are found without comparing
     if policy.duplicate_signature_bytes > SIGNATURE_BYTES:
         return leaders
     for position in _sharing_a_band(signatures).tolist():
         own = signatures[position].tobytes()
         if own not in first:
-            first[own] = places.find(position)
+            first[own] = slots.find(position)
         leaders[position] = first[own]
     return leaders
 
@@ -50,8 +50,8 @@ def _sharing_a_band(signatures: Signatures) -> Numbers:
     return np.flatnonzero(is_shared & signatures.any(axis=1))
 
 
-class _Places:
-    """Places by the bands of who leads them."""
+class _Slots:
+    """Slots by the bands of who leads them."""
 
     def __init__(self, signatures: Signatures, policy: Policy) -> None:
         self._signatures = signatures
@@ -62,7 +62,7 @@ class _Places:
         ]
 
     def find(self, position: int) -> int:
-        """Return who leads the site's place: itself in a new one if it is like none."""
+        """Return who leads the site's slot: itself in a new one if it is like none."""
         own = self._bands[position]
         near = sorted(
             {

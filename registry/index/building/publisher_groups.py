@@ -1,7 +1,7 @@
-"""Groups by publisher: near-duplicate sites of a registrable domain share a place.
+"""Groups by publisher: near-duplicate sites of a registrable domain share a slot.
 
 Within a publisher, sites are taken by their id; each joins the first representative whose words
-are nearly its own, or leads a place itself. A publisher has a limited number of places;
+are nearly its own, or leads a slot itself. A publisher has a limited number of slots;
 past it a site joins the representative most like it. So the grouping depends on nothing but the
 set of sites. A site is compared with all representatives at once, and a publisher whose sites
 say what they said is not looked at again: nobody's subdomains hold up the others.
@@ -21,7 +21,7 @@ FEW_SITES = 16
 
 TermIds = npt.NDArray[np.int64]
 FindRepresentative = Callable[[int], int]
-"""Function of a site's position: the position of the site whose place it shares."""
+"""Function of a site's position: the position of the site whose slot it shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,14 @@ def _at_once(terms_of_sites: tuple[bytes, ...], policy: Policy) -> FindRepresent
     )
     ends = np.cumsum([len(own) // hashes.itemsize for own in terms_of_sites])
     terms = np.split(ids, ends[:-1])
-    places = _Places(len(hashes), policy)
-    return lambda position: places.find(terms[position], position)
+    slots = _Slots(len(hashes), policy)
+    return lambda position: slots.find(terms[position], position)
 
 
-class _Places:
-    """The places of one publisher: who leads them, with which terms.
+class _Slots:
+    """The slots of one publisher: who leads them, with which terms.
 
-    terms, owners: parallel; each representative's terms, and the number of its place.
+    terms, owners: parallel; each representative's terms, and the number of its slot.
     """
 
     def __init__(self, vocabulary: int, policy: Policy) -> None:
@@ -134,7 +134,7 @@ class _Places:
         self._owners = np.empty(0, np.int64)
 
     def find(self, own: TermIds, position: int) -> int:
-        """The representative that a site joins: itself in a new place if it is like none."""
+        """The representative that a site joins: itself in a new slot if it is like none."""
         common = self._common(own)
         union = self._sizes + len(own) - common
         # As `is_near_duplicate`, of every representative at once.
@@ -154,8 +154,8 @@ class _Places:
         return np.bincount(sharing, minlength=len(self._representatives))
 
     def _open(self, own: TermIds, position: int) -> None:
-        place = np.full(len(own), len(self._representatives))
+        slot = np.full(len(own), len(self._representatives))
         self._representatives.append(position)
         self._sizes = np.append(self._sizes, len(own))
         self._terms = np.concatenate([self._terms, own])
-        self._owners = np.concatenate([self._owners, place])
+        self._owners = np.concatenate([self._owners, slot])

@@ -2,9 +2,9 @@
 
 The order is (-rank score, tie key, site id). An engine gives candidates by rank score;
 the ties are broken here, where a key costs a hash. Sites that share a
-place (see `publisher_groups`, `near_duplicates`) stand at the best of them, the others
-behind it. A publisher has the first few of its places; its sites of the others, which
-lead no place, stand behind the last of these.
+slot (see `publisher_groups`, `near_duplicates`) stand at the best of them, the others
+behind it. A publisher has the first few of its slots; its sites of the others, which
+lead no slot, stand behind the last of these.
 """
 
 from collections import defaultdict
@@ -21,12 +21,12 @@ from registry.index.segments.part import BEFORE_ALL
 from registry.ranking.ties import OrderKey, tie_keys
 from registry.sites.identifier import format_site_id
 
-Place = tuple[int, ...]
-"""A representative, or part and row of a site that shares its place with none."""
+Slot = tuple[int, ...]
+"""A representative, or part and row of a site that shares its slot with none."""
 
 
 class RankKey(NamedTuple):
-    """A site in the order. representative: of the place that it shares, or 0."""
+    """A site in the order. representative: of the slot that it shares, or 0."""
 
     key: OrderKey
     representative: int
@@ -52,31 +52,31 @@ class TopK:
         self._seed = seed
         self._examined: set[int] = set()
         self._surplus: set[tuple[int, int]] = set()
-        self._further: dict[Place, list[RankKey]] = defaultdict(list)
+        self._further: dict[Slot, list[RankKey]] = defaultdict(list)
 
-    def first(self, places: int, after: OrderKey | None) -> list[RankKey]:
-        """The sites at the first places after the key; fewer if there are no more."""
+    def first(self, slots: int, after: OrderKey | None) -> list[RankKey]:
+        """The sites at the first slots after the key; fewer if there are no more."""
         standing = BEFORE_ALL if after is None else -after.negative_rank_score
-        groups = places
+        groups = slots
         while True:
             rows, seen_groups = self._index.bound.search(
                 self._constants, k=groups, after=standing
             )
             candidates = _listed(rows)
-            is_all = len(set(map(_place, candidates))) < groups
+            is_all = len(set(map(_slot, candidates))) < groups
             given = {row.representative for row in self._leading(_listed(seen_groups))}
             standings = self._standings_of(candidates, is_all=is_all)
             heads = [*_heads(standings, after, given)]
-            if is_all or len(heads) >= places:
-                return heads[:places]
-            # Some were given before, share a place that was, or have none: as many more
+            if is_all or len(heads) >= slots:
+                return heads[:slots]
+            # Some were given before, share a slot that was, or have none: as many more
             # are needed.
-            groups += places + len(seen_groups) + len(rows)
+            groups += slots + len(seen_groups) + len(rows)
 
     def behind(self, head: RankKey) -> tuple[int, ...]:
-        """The ids of the sites that share the place of a head of `first`, best first."""
+        """The ids of the sites that share the slot of a head of `first`, best first."""
         sharing = self._standings(self._sharing(head)) if head.representative else []
-        rows = sorted([*sharing, *self._further.get(_place(head), ())])
+        rows = sorted([*sharing, *self._further.get(_slot(head), ())])
         ids = (row.key.site_id for row in rows)
         return tuple(site_id for site_id in ids if site_id != head.key.site_id)
 
@@ -85,7 +85,7 @@ class TopK:
     ) -> list[RankKey]:
         """Return the rank keys of possible representatives, as far as the candidates go.
 
-        A place of which the best is beyond its publisher's is led by the next.
+        A slot of which the best is beyond its publisher's is led by the next.
         """
         leading = self._leading(candidates)
         heirs = [
@@ -101,7 +101,7 @@ class TopK:
         return [row for row in standings if -row.key.negative_rank_score >= last]
 
     def _sharing(self, row: Candidate | RankKey) -> list[Candidate]:
-        """Return the eligible sites that share its place, in no order."""
+        """Return the eligible sites that share its slot, in no order."""
         sharing: list[Candidate] = []
         for number, part in enumerate(self._index.parts):
             segment = part.segment
@@ -110,7 +110,7 @@ class TopK:
         return self._leading(sharing)
 
     def _leading(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return those that are not beyond the places of their publisher."""
+        """Return those that are not beyond the slots of their publisher."""
         for publisher in self._crowded(candidates) - self._examined:
             self._examine(publisher)
         return [own for own in candidates if _row(own) not in self._surplus]
@@ -128,7 +128,7 @@ class TopK:
         return publishers
 
     def _examine(self, publisher: int) -> None:
-        """Find which of its eligible sites have no place, and where they stand behind."""
+        """Find which of its eligible sites have no slot, and where they stand behind."""
         self._examined.add(publisher)
         candidates = [
             candidate
@@ -137,14 +137,14 @@ class TopK:
                 number, part.segment.crowded_rows[part.segment.publishers == publisher]
             )
         ]
-        places: dict[Place, list[RankKey]] = {}
+        slots: dict[Slot, list[RankKey]] = {}
         for row in self._standings(candidates):
-            places.setdefault(_place(row), []).append(row)
+            slots.setdefault(_slot(row), []).append(row)
         most = self._index.policy.publisher_answer_places
-        surplus = [row for place in [*places.values()][most:] for row in place]
+        surplus = [row for slot in [*slots.values()][most:] for row in slot]
         self._surplus.update(map(_row, surplus))
         if surplus:
-            self._further[[*places][most - 1]] += surplus
+            self._further[[*slots][most - 1]] += surplus
 
     def _eligible(self, part: int, rows: npt.NDArray[np.uint32]) -> Iterator[Candidate]:
         """Yield those of the rows that are eligible."""
@@ -194,7 +194,7 @@ def _row(candidate: Candidate | RankKey) -> tuple[int, int]:
     return candidate.part, candidate.row
 
 
-def _place(candidate: Candidate | RankKey) -> Place:
+def _slot(candidate: Candidate | RankKey) -> Slot:
     return (
         (candidate.representative,)
         if candidate.representative
@@ -205,7 +205,7 @@ def _place(candidate: Candidate | RankKey) -> Place:
 def _heads(
     standings: Iterable[RankKey], after: OrderKey | None, given: set[int]
 ) -> Iterator[RankKey]:
-    """The first of each place, but of places that were given before."""
+    """The first of each slot, but of slots that were given before."""
     for standing in standings:
         is_head = not standing.representative or standing.representative not in given
         if standing.representative:

@@ -72,11 +72,11 @@ def page_of(
     """Return what `IndexSearcher.search` does, of all eligible rows."""
     earlier = candidates["rank_score"] > after
     seen_groups = candidates[earlier & (candidates["representative"] != 0)]
-    return _first_places(candidates[~earlier], k), seen_groups
+    return _first_slots(candidates[~earlier], k), seen_groups
 
 
-def _first_places(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
-    """All at or before the k-th place and its equals; followers are left out."""
+def _first_slots(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.void]:
+    """All at or before the k-th slot and its equals; followers are left out."""
     shared = np.flatnonzero(candidates["representative"])
     groups, group_of = np.unique(
         candidates["representative"][shared], return_inverse=True
@@ -86,12 +86,12 @@ def _first_places(candidates: npt.NDArray[np.void], k: int) -> npt.NDArray[np.vo
     leads = np.ones(len(candidates), np.bool_)
     leads[shared] = candidates["rank_score"][shared] == best[group_of]
     alone = candidates["rank_score"][candidates["representative"] == 0]
-    places = np.concatenate([alone, best])
+    scores = np.concatenate([alone, best])
     heads = candidates[leads]
-    if len(places) < k:
+    if len(scores) < k:
         return heads
     first: npt.NDArray[np.void] = heads[
-        heads["rank_score"] >= np.partition(places, -k)[-k]
+        heads["rank_score"] >= np.partition(scores, -k)[-k]
     ]
     return first
 

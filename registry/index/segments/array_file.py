@@ -76,15 +76,15 @@ def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
 
 def write_file(path: Path, content: ArrayFile) -> None:
     """Written beside it and put in its place once it is durable."""
-    places: dict[str, tuple[str, tuple[int, ...], int]] = {}
+    layout: dict[str, tuple[str, tuple[int, ...], int]] = {}
     size = 0
     for name, array in content.arrays.items():
         start = -(-size // ALIGNMENT) * ALIGNMENT
         dtype, shape = _kind(array)
-        places[name] = (dtype.str, shape, start)
+        layout[name] = (dtype.str, shape, start)
         size = start + math.prod(shape) * dtype.itemsize
     header = json.dumps(
-        {"arrays": places, "numbers": dict(content.numbers), "size": size}
+        {"arrays": layout, "numbers": dict(content.numbers), "size": size}
     ).encode()
     adopted = next(
         (array for array in content.arrays.values() if isinstance(array, AdoptedFile)),
@@ -96,7 +96,7 @@ def write_file(path: Path, content: ArrayFile) -> None:
     with target.open("r+b" if adopted else "w+b") as file:
         file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
         base = _first(len(header))
-        starts = {name: base + start for name, (_, _, start) in places.items()}
+        starts = {name: base + start for name, (_, _, start) in layout.items()}
         _write_arrays(file, content.arrays, starts)
         file.truncate(base + size)
         file.flush()

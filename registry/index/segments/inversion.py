@@ -71,9 +71,9 @@ def invert_compiled(rows: Rows, block: int, library: ctypes.CDLL) -> Columns:
     numbers, hashes, counts = _number_terms(rows.hashes, library)
     order = np.argsort(hashes)
     columns = _empty(hashes[order], counts[order], len(rows), block)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    of_terms = [columns[name][place] for name in ("starts", "column_of", "frequent_of")]
+    at = np.empty_like(order)
+    at[order] = np.arange(len(order))
+    of_terms = [columns[name][at] for name in ("starts", "column_of", "frequent_of")]
     spans = rows.runs_of(numbers, np.arange(len(rows)))
     arrays = (numbers, rows.impacts, spans.starts, spans.lengths)
     contiguous = [np.ascontiguousarray(array) for array in arrays]
@@ -135,7 +135,7 @@ def _postings(
     if rows.runs is not None:
         own[rows.runs] = own.copy()
     row = np.repeat(own, np.diff(rows.starts))
-    # One sort of numbers, by term and row, is several times as fast as one of places.
+    # One sort of numbers, by term and row, is several times as fast as one of positions.
     packed = term.astype(np.uint64) << np.uint64(32)
     packed |= row << np.uint32(8) | rows.impacts
     packed.sort()

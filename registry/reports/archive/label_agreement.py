@@ -109,7 +109,7 @@ class LabelAgreement(Agreement):
         if [] in unlike:
             self.statements += 1
             return
-        nearest = min(range(len(unlike)), key=lambda place: len(unlike[place]))
+        nearest = min(range(len(unlike)), key=lambda number: len(unlike[number]))
         names = ", ".join(unlike[nearest])
         self.differ(f"{at} differs from entry {candidates[nearest].index} in: {names}")
 

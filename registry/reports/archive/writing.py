@@ -138,8 +138,8 @@ class ArchiveWriter:
     def _note_unknown(self, named: Integers) -> None:
         """Sites that were ranked and are in no other row."""
         distinct = np.unique(named)
-        place = np.searchsorted(self._known, distinct)
-        known = np.append(self._known, -1)[place] == distinct
+        at = np.searchsorted(self._known, distinct)
+        known = np.append(self._known, -1)[at] == distinct
         self._unknown.update(distinct[~known].tolist())
 
     def _write(

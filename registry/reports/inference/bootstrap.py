@@ -41,9 +41,9 @@ class Clusters:
         """0 up, one per key; keys: those that the clusters were made of."""
         if not self.modulus:
             return np.searchsorted(self.folded, keys)
-        places = np.zeros(self.modulus, np.int64)
-        places[self.folded] = np.arange(len(self))
-        numbers: Integers = places[keys % np.uint64(self.modulus)]
+        numbers_at = np.zeros(self.modulus, np.int64)
+        numbers_at[self.folded] = np.arange(len(self))
+        numbers: Integers = numbers_at[keys % np.uint64(self.modulus)]
         return numbers
 
 
@@ -113,10 +113,10 @@ def student_95(freedom: float) -> float:
 
 def _quantile(ascending: Floats, part: float) -> float:
     """Return what `np.quantile` does; that takes ten times as long over a few thousand."""
-    place = part * (len(ascending) - 1)
-    below = int(place)
+    position = part * (len(ascending) - 1)
+    below = int(position)
     low, high = ascending[below], ascending[min(below + 1, len(ascending) - 1)]
-    above = place - below
+    above = position - below
     step = high - low  # from the nearer end, as there
     return float(low + step * above if above < _HALF else high - step * (1 - above))
 

@@ -189,11 +189,11 @@ class _Growth:
     def _append(self, bundle: Bundle, leaves: Sequence[bytes]) -> None:
         """Append leaves and stage every tile that they complete."""
         before = self.edge
-        self.edge, placed = before.append(leaves)
+        self.edge, nodes = before.append(leaves)
         if bundle.width < TILE_WIDTH:
             return
         self._put(Tile(level=0, index=bundle.index), b"".join(leaves))
-        for node in placed:
+        for node in nodes:
             index, offset = divmod(node.position, TILE_WIDTH)
             if offset == TILE_WIDTH - 1:
                 hashes = (*before.levels[node.level], node.hash)

@@ -111,8 +111,8 @@ class Sequencer:
             leaves = await log.peek_pending(connection, MAX_BATCH)
             if not leaves:
                 return edge
-            appended, placed = edge.append([leaf.leaf_hash for leaf in leaves])
-            await log.append(connection, edge, leaves, placed)
+            appended, nodes = edge.append([leaf.leaf_hash for leaf in leaves])
+            await log.append(connection, edge, leaves, nodes)
         await self._publish(connection, appended)
         return appended
 
@@ -163,12 +163,12 @@ async def load_edge(
         edge = rebuild_edge(signed, read)
         if newest and edge.root() != newest.root:
             raise LogDamaged(f"the stored hashes are not those of checkpoint {signed}")
-        edge, placed = edge.append(read(behind))
+        edge, nodes = edge.append(read(behind))
     except ProofInvalid as error:
         raise LogDamaged(f"hashes at checkpoint {signed} are missing") from error
-    runs = [HashRun(level=node.level, first=node.position, count=1) for node in placed]
+    runs = [HashRun(level=node.level, first=node.position, count=1) for node in nodes]
     read = await read_runs(connection, runs, None)
-    if [(node.hash,) for node in placed] != [tuple(read(run)) for run in runs]:
+    if [(node.hash,) for node in nodes] != [tuple(read(run)) for run in runs]:
         raise LogDamaged(f"hashes behind checkpoint {signed} are not its own")
     if continuity:
         await continuity.verify(connection, edge)

@@ -218,7 +218,7 @@ class _Decision:
             f"act={act} with seq={self._statement.seq}, signed by the key "
             f"{self._verified.signer.kid}.",
             fix="If it is not yours, revoke that key with act=revoke.",
-            url=_place_of(self._verified.registration),
+            url=_path_of(self._verified.registration),
         )
         await notices.save_notices(self._connection, site_id, [accepted], self._now)
 
@@ -248,12 +248,12 @@ def _rejection(verified: VerifiedStatement, problem: Problem) -> Notice:
         "registration_rejected",
         f"act={verified.statement.act}: {problem.detail}",
         fix=problem.fix,
-        url=_place_of(verified.registration),
+        url=_path_of(verified.registration),
         problem=problem.code,
     )
 
 
-def _place_of(registration: Registration) -> str:
+def _path_of(registration: Registration) -> str:
     return f"/v1/registrations/{registration.registration_id}"
 
 

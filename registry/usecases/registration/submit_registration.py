@@ -102,11 +102,11 @@ async def submit_registration(
         problems=(),
         submitted_at=now,
     )
-    await _take_place(connection, registration)
+    await _supersede(connection, registration)
     return registration
 
 
-async def _take_place(connection: Connection, new: Registration) -> None:
+async def _supersede(connection: Connection, new: Registration) -> None:
     superseded = Refused(refusals.REGISTRATION_SUPERSEDED).problem
     await registrations.supersede(
         connection, new.host, new.network, superseded, new.submitted_at

@@ -137,9 +137,9 @@ class Counterfactuals:
                 connection, wanted, self._lister.policy.digest, SHADOW_MAX
             )
             if missing := [site_id for site_id in changed if site_id not in stored]:
-                place = f"/sites/{changed.index(missing[0])}"
+                pointer = f"/sites/{changed.index(missing[0])}"
                 raise Refused(
-                    refusals.SITE_UNKNOWN, "the site is not listed", pointer=place
+                    refusals.SITE_UNKNOWN, "the site is not listed", pointer=pointer
                 )
             like = changed or list(stored)[:1]
             materials = await read_materials(connection, self._lister, like, now)

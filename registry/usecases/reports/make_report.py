@@ -102,9 +102,9 @@ async def make_report(
     observed = await observations.observe(connection, start, end, operator)
     trials = await invariance_runs.tallies_between(connection, start, end)
     claims = await labels.claims_at(connection, end)
-    claims = await labels.place_sites(connection, end, claims)
+    claims = await labels.sites_by_position(connection, end, claims)
     former = await former_categories.categories_then(connection, end)
-    former = await labels.place_sites(connection, end, former)
+    former = await labels.sites_by_position(connection, end, former)
     await connection.rollback()  # it is only read, and its moment holds up the sweeping
     sites = with_former_categories(observed.sites, former)
     with side_by_side() as run_jobs:

@@ -108,7 +108,7 @@ def first_page(index: Index, query: Query, *, now: datetime, seed: bytes) -> Pag
     result = search(index, query, now=now, seed=seed, k=DEPTH)
     scale = RankScale.of(index.policy)
     return Page(
-        places=tuple(
+        slots=tuple(
             ResultSlot(
                 site_id=row.site_id,
                 score=row.score,

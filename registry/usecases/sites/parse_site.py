@@ -124,7 +124,7 @@ class NoDocument(Refused):
     """A refusal where no document counts: the first unsound signature, else why.
 
     unsound: by URL, those whose own signature does not hold. left_out: the others.
-    tried: places that were merely looked at, each with what failed there, if anything.
+    tried: addresses that were merely looked at, each with what failed there, if anything.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class NoDocument(Refused):
         self.left_out = tuple(left_out)
         for url, first in unsound.items():
             kind = first.kind
-            detail = _placed(first, url).detail
+            detail = _located(first, url).detail
             super().__init__(kind, detail, pointer=first.pointer)
             return
         codes = {problem.code for problem in left_out}
@@ -190,7 +190,7 @@ def parse_site(
         meaning=_meaning_of(site, documents),
         documents=tuple(stored for _, stored in documents),
         problems=(
-            *(_placed(problem, url) for url, problem in unsound.items()),
+            *(_located(problem, url) for url, problem in unsound.items()),
             *left_out,
         ),
         absent=frozenset(absent),
@@ -218,7 +218,7 @@ def _verified_documents(
     for body in bodies:
         match _parse(body, registrant):
             case Rejected(problem):
-                unreadable.append(_placed(problem, body.url))
+                unreadable.append(_located(problem, body.url))
             case Parsed(document):
                 match check_signature(
                     document, host=host, pinned=registrant.pinned, now=now
@@ -248,7 +248,7 @@ def speaks_for(host: str, document: Document, signature: Mapping[str, Any]) -> b
 
 def _elsewhere(body: FetchedBody, host: str) -> Problem:
     detail = f"it does not name {host}"
-    return _placed(Refused(DOCUMENT_ELSEWHERE, detail).problem, body.url)
+    return _located(Refused(DOCUMENT_ELSEWHERE, detail).problem, body.url)
 
 
 def verify_claims(
@@ -364,7 +364,7 @@ def _members_of(item: DocumentOrigin | Deviation) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _MEMBERS[type(item)]}
 
 
-def _placed(problem: Problem, url: str) -> Problem:
+def _located(problem: Problem, url: str) -> Problem:
     return replace(problem, detail=f"{url}: {problem.detail}")
 
 
@@ -375,16 +375,16 @@ def url_of(problem: Problem) -> str:
 
 
 def _why(problems: Sequence[Problem], tried: Mapping[str, str]) -> str:
-    """Name what was expected before pages and places that were merely looked at."""
+    """Name what was expected before pages and addresses that were merely looked at."""
     pages = [p for p in problems if p.code == PAGE_WITHOUT_TOOLS.code]
     first = [p for p in problems if p.code != PAGE_WITHOUT_TOOLS.code]
     reasons = [problem.detail for problem in [*first, *pages][:_MAX_REASONS]]
     if tried:
-        reasons.append(f"no document at {', '.join(map(_place, tried.items()))}")
+        reasons.append(f"no document at {', '.join(map(_attempt, tried.items()))}")
     return "; ".join(reasons) or "nothing was found at the well-known places"
 
 
-def _place(looked: tuple[str, str]) -> str:
+def _attempt(looked: tuple[str, str]) -> str:
     url, failed = looked
     path = urlsplit(url).path
     return f"{path} ({failed})" if failed else path

@@ -23,7 +23,7 @@ def page(
     *places: tuple[int, int] | tuple[int, int, tuple[int, ...]], whole: bool = True
 ) -> Page:
     return Page(
-        places=tuple(
+        slots=tuple(
             ResultSlot(
                 site_id=entry[0],
                 score=entry[1],

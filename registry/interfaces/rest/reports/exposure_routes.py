@@ -16,7 +16,7 @@ from registry.interfaces.http.refusals import PARAMETER_INVALID
 from registry.interfaces.http.services import Injected
 from registry.interfaces.rest.paging import DEFAULT_LIMIT, Cursor, Limit, Listing
 from registry.interfaces.rest.registration.jose import JoseOperation, read_statement
-from registry.interfaces.rest.reports.kept_reports import LEAF, SIGNATURE, placed
+from registry.interfaces.rest.reports.kept_reports import LEAF, SIGNATURE, leaf_headers
 from registry.interfaces.rest.sites.sites import parse_site_host
 from registry.interfaces.rest.wire_model import WireModel
 from registry.records.record import format_minute
@@ -131,7 +131,7 @@ async def get_exposure(day: FromPath[str], services: Injected) -> Response[bytes
         media_type="application/json",
         headers={
             HEADER: table.signature,
-            **placed(await services.served.published(leaf_index)),
+            **leaf_headers(await services.served.published(leaf_index)),
         },
     )
 

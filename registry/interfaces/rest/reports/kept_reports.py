@@ -117,7 +117,7 @@ async def hand_out_month(
     if stored is None:
         raise NotFound(REPORT_NOT_KEPT, pointer="month")
     file, leaf_index = stored
-    more = placed(await services.served.published(leaf_index))
+    more = leaf_headers(await services.served.published(leaf_index))
     return answer_report(request, wanted, file.body, file.signature, **more)
 
 
@@ -148,7 +148,7 @@ def form_for(accept: str) -> Form:
     return next((forms[item] for item in named if item in forms), "json")
 
 
-def placed(leaf_index: int | None) -> Mapping[str, str]:
+def leaf_headers(leaf_index: int | None) -> Mapping[str, str]:
     """Return the headers of a published record; none before it is published."""
     if leaf_index is None:
         return {}

@@ -128,11 +128,11 @@ def _view_page(page: Page) -> OrderView:
     return OrderView(
         places=tuple(
             PlaceOfSite(
-                site_id=format_site_id(place.site_id),
-                score=place.score,
-                behind=tuple(map(format_site_id, place.behind)),
+                site_id=format_site_id(slot.site_id),
+                score=slot.score,
+                behind=tuple(map(format_site_id, slot.behind)),
             )
-            for place in page.places
+            for slot in page.slots
         ),
         is_whole=page.is_whole,
     )

@@ -92,7 +92,7 @@ def view_generation(
     """Return what it commits to and the buckets of these numbers. Raises: Refused."""
     roots, table = generation.roots, generation.sites
     drawn = _numbers(places, "places", below=MAX_INT64)
-    at = [table.bucket_at(place) for place in drawn if place < len(table)]
+    at = [table.bucket_at(number) for number in drawn if number < len(table)]
     numbers = _numbers(sites, "sites")
     return GenerationView(
         generation=roots.name,
