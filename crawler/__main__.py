@@ -34,14 +34,12 @@ from registry.errors import Refused
 from registry.garbage_collection import collect_less_often
 from registry.observability import configure_logging, metrics_of_process, metrics_served
 from registry.process import is_supervised, run_until_stopped
-from registry.ranking.encoders.encoder import load_encoder
 from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import exit_misconfigured, settings_of_process
-from registry.sites.gazetteer import Gazetteer
 from registry.sites.hosts_file import parse_endpoint
 from registry.usecases.ids import Clock, IdSource, utc_now
-from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.list_site import make_lister
 
 CHALLENGE_RETENTION = timedelta(days=1)
 
@@ -92,11 +90,7 @@ def make_context(settings: Settings, engine: Engine) -> Context:
         fetcher=fetcher,
         canaries=Canaries(canaries_at(own_line, settings.canary_urls)),
         robots=RobotsCache(fetcher),
-        lister=Lister(
-            gazetteer=Gazetteer.load(),
-            encoder=load_encoder(settings.policy),
-            policy=settings.policy,
-        ),
+        lister=make_lister(settings.policy),
         ids=IdSource(),
         draw=random.SystemRandom().random,
         test_hosts=settings.allow_loopback,

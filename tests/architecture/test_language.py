@@ -180,8 +180,8 @@ RECURRING_FILES = frozenset(
 )
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
-    "crawler": 7_434,
-    "registry": 77_910,
+    "crawler": 7_428,
+    "registry": 77_899,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))

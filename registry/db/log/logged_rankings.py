@@ -4,9 +4,8 @@ For the archive: one day at a time, in the order of the log, by a server-side cu
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import text
 
@@ -44,8 +43,7 @@ UNCOVERED = text("""
 """)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRanking:
+class StoredRanking(NamedTuple):
     """All that an archive has of a ranking.
 
     body: as logged. openings: what is disclosed of a report's inputs, by name.

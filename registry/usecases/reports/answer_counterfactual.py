@@ -171,9 +171,7 @@ class Counterfactuals:
         """Return whom the index in use gives first: the others are to stand among them."""
         result = search(self._follower.index, query, now=now, seed=seed, k=FIRST)
         ids = [
-            site_id
-            for place in result.sites
-            for site_id in (place.site_id, *place.sharing)
+            site_id for row in result.sites for site_id in (row.site_id, *row.sharing)
         ]
         return ids[: SHADOW_MAX // 2]
 

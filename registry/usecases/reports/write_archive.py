@@ -115,11 +115,4 @@ def _write(writer: ArchiveWriter, block: logged_rankings.Rows) -> None:
 
 
 def _row(row: logged_rankings.Row) -> ArchivedRanking:
-    stored = logged_rankings.read_stored(row)
-    return archive_ranking(
-        stored.leaf_index,
-        stored.body,
-        stored.columns,
-        stored.openings,
-        stored.selection,
-    )
+    return archive_ranking(*logged_rankings.read_stored(row))
