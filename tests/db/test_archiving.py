@@ -323,7 +323,7 @@ async def test_the_archive_says_what_the_log_says(
     assert agreement.rankings == manifest.rankings == COUNT
     assert agreement.choices == manifest.selections == 13
     [difference] = differences  # but samples, which the scene draws larger than 20
-    assert "no record tells that it was erased" in difference, (
+    assert "no record says that it was erased" in difference, (
         "it was erased by a superuser"
     )
     assert manifest.erased == 1

@@ -200,7 +200,7 @@ def test_what_was_erased_after_the_archive_was_made_is_no_excuse():
     town.forget(row)
     assert compared(town).differences == []
     [difference] = compared(town, size=size).differences
-    assert "no record tells that it was erased" in difference
+    assert "no record says that it was erased" in difference
 
 
 def test_a_range_that_was_erased_covers_what_stands_in_it():
