@@ -164,7 +164,7 @@ def other_key(town):
         pytest.param(reordered, "the answer is not", id="an order changed"),
         pytest.param(asked_otherwise, "the query is not", id="a query changed"),
         pytest.param(forged_factors, "the scores is not", id="factors changed"),
-        pytest.param(told_as_erased, "no record tells", id="scores held back"),
+        pytest.param(told_as_erased, "no record says", id="scores held back"),
         pytest.param(hidden_choice, "is not in the archive", id="a choice held back"),
         pytest.param(other_choice, "of another site", id="a choice changed"),
         pytest.param(invented_choice, "no such choice", id="a choice invented"),
