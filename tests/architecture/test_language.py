@@ -57,6 +57,18 @@ STANDARD_NAMES = re.compile(
     r"|\w+_not_kept|made_archive|found_by",
     re.IGNORECASE,
 )
+# A place is on earth; there is none in these rooms, where ranks, positions and paths are.
+PLACELESS_ROOMS = (
+    "crawler/",
+    "registry/db/engine/",
+    "registry/db/log/",
+    "registry/identity/",
+    "registry/index/building/",
+    "registry/interfaces/http/",
+    "registry/tlog/",
+    "registry/usecases/log/",
+    "registry/usecases/registration/",
+)
 NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A docstring that begins so is no sentence of its own ("Of each class."), or says
 # something other than what the thing is or does ("Nobody is told of it.").
@@ -239,6 +251,14 @@ def vague(source: str) -> list[str]:
     ]
 
 
+def placed(source: str) -> list[str]:
+    return [
+        f"{line}: {name}"
+        for line, name in identifiers(source)
+        if {"place", "places"} & {part.lower() for part in NAME_PART.findall(name)}
+    ]
+
+
 def is_checked(path: Path) -> bool:
     top, room, *below = path.parts
     if top == "crawler":
@@ -279,6 +299,16 @@ def test_identifiers_hold_no_vague_word_either(service: dict[Path, str]) -> None
         path.as_posix(): vague(source)
         for path, source in service.items()
         if is_checked(path)
+    }
+
+    assert {path: lines for path, lines in faults.items() if lines} == {}
+
+
+def test_a_place_is_on_earth(service: dict[Path, str]) -> None:
+    faults = {
+        path.as_posix(): placed(source)
+        for path, source in service.items()
+        if path.as_posix().startswith(PLACELESS_ROOMS) and "bench" not in path.parts
     }
 
     assert {path: lines for path, lines in faults.items() if lines} == {}
@@ -393,6 +423,11 @@ def test_a_name_that_says_nothing_is_seen(source: str) -> None:
 )
 def test_a_name_with_a_vague_word_is_seen(source: str) -> None:
     assert vague(source)
+
+
+@pytest.mark.parametrize("source", ["MAX_PLACES = 1", "def first(places): pass"])
+def test_a_place_that_is_none_is_seen(source: str) -> None:
+    assert placed(source)
 
 
 @pytest.mark.parametrize("source", ["class NotFound: pass", "made_at = 1", "task = 1"])
