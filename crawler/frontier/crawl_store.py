@@ -16,9 +16,9 @@ from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Completion
 from registry.db.sites import documents
 from registry.db.sites import listed_sites as sites
-from registry.db.sites.documents import StoredDocument, confirm_documents
 from registry.db.sites.listed_sites import StoredKey
 from registry.db.sites.notices import Notice, gather_notices
+from registry.formats.document import StoredDocument
 from registry.sites.entry import SiteEntry
 from registry.usecases.sites.list_site import Lister, SiteUpdate
 from registry.usecases.sites.parse_site import ParsedSite
@@ -112,9 +112,7 @@ class CrawlStore:
         async with self._engine.begin() as connection:
             # The hosts are held before their tasks, as everywhere, and in one order:
             # nobody waits in a circle.
-            current = await sites.lock_sites(
-                connection, [visit.host for visit in several]
-            )
+            current = await sites.lock_sites(connection, [v.host for v in several])
             ended = [
                 (visit, entry, visit.complete(entry))
                 for visit in several
@@ -143,7 +141,9 @@ class CrawlStore:
                 site_id = done.task.site_id
                 if done.task.lease in held:
                     if unchanged:
-                        await confirm_documents(writes, site_id, unchanged, now)
+                        await documents.confirm_documents(
+                            writes, site_id, unchanged, now
+                        )
                     await gather_notices(writes, site_id, notices, now)
             await writes.carry_out(connection)
         return [None] * len(several)

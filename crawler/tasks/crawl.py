@@ -22,8 +22,8 @@ from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Completion, Task
 from registry.db.sites import documents, notices
 from registry.db.sites import listed_sites as sites
-from registry.db.sites.documents import StoredDocument
 from registry.errors import RegistryError
+from registry.formats.document import StoredDocument
 from registry.identity.keys.jwk import parse_jwk
 from registry.sites.change_history import ChangeHistory
 from registry.sites.entry import SiteEntry, Unlisted

@@ -11,8 +11,8 @@ from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Task
 from registry.db.sites import documents, notices
 from registry.db.sites import listed_sites as sites
-from registry.db.sites.documents import StoredDocument
-from registry.db.sites.probes import StoredProbe
+from registry.formats.document import StoredDocument
+from registry.ranking.quality import StoredProbe
 from registry.sites.entry import SiteEntry
 from registry.usecases.sites.notices import clean_text, compare_probe
 from registry.usecases.sites.parse_site import is_at

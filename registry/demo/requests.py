@@ -15,9 +15,7 @@ NONSENSE: Request = _TABLES["nonsense"]
 SHOWN: tuple[Request, ...] = (*_TABLES["shown"], OWN)
 OTHERS: tuple[Request, ...] = tuple(_TABLES["others"])
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-CITIES = tuple(
-    dict.fromkeys(request["city"] for request in OTHERS if "city" in request)
-)
+CITIES = tuple(dict.fromkeys(own["city"] for own in OTHERS if "city" in own))
 
 
 def _on_another_day(request: Request, number: int) -> Request:

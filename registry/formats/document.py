@@ -6,7 +6,8 @@ and not a condition: every tolerated departure is listed in `deviations`, with i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from datetime import datetime
+from typing import Any, Literal, get_args
 
 from registry.errors import Problem
 from registry.sites.site import Site
@@ -93,3 +94,30 @@ class Rejected:
     problem: Problem
     format: Format | None = None
     deviations: tuple[Deviation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDocument:
+    """A version of a document.
+
+    provenance: the members of `DocumentOrigin`.
+    signature: {"status", "kind"?, "keyId"?, "detail"?}; where the status is "expired"
+    or "invalid", the document is kept for the record and speaks for the site no more.
+    """
+
+    url: str
+    format: str
+    dialect: str
+    conformance: str
+    provenance: dict[str, Any]
+    signature: dict[str, Any]
+    deviations: list[dict[str, Any]]
+    semantic_hash: bytes
+    body: bytes
+    content_type: str
+    etag: str | None
+    last_modified: str | None
+    first_fetched_at: datetime
+    fetched_at: datetime
+    version: int = 1
+    retired_at: datetime | None = None

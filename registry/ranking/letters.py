@@ -12,9 +12,7 @@ import unicodedata
 from functools import lru_cache
 
 _MAX_MARKS = 16
-_COMBINING = "".join(
-    chr(code) for code in range(0x300, 0x1E950) if unicodedata.combining(chr(code))
-)
+_COMBINING = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x1E950))))
 _PILED_MARKS = re.compile(
     rf"([{re.escape(_COMBINING)}]{{{_MAX_MARKS}}})[{re.escape(_COMBINING)}]+"
 )

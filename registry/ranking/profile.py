@@ -264,9 +264,7 @@ def _site_words(read: _Read) -> SiteWords:
 
 
 def _depth(actions: Sequence[ActionWords], policy: Policy) -> int:
-    return capability_depth(
-        [capability_of(action, policy) for action in actions], policy
-    )
+    return capability_depth([capability_of(own, policy) for own in actions], policy)
 
 
 def capability_of(words: ActionWords, policy: Policy) -> Capability:

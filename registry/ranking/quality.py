@@ -6,11 +6,29 @@ shrinkage would let the number of observations, and so traffic, move the score. 
 with too few probes for a rate has the same prior as every other.
 """
 
-from datetime import datetime
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import msgspec
 
 from registry.ranking.policy import FULL, Policy
+
+QUALITY_WINDOW = timedelta(days=30)
+"""Length of the window, which ends with the newest probe: figures follow from probes."""
+NEWEST = 2000
+"""Probes that count at most, the newest of them."""
+ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol", "mismatch"})
+# Neither the owner's wish nor our own restraint is downtime.
+NOT_COUNTED = frozenset({"blocked_by_robots", "never_checked"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredProbe:
+    observed_at: datetime
+    outcome: str
+    elapsed_ms: int
 
 
 class ProbeFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -26,6 +44,27 @@ class ProbeFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     successes: int = 0
     median_ms: int | None = None
     observed_at: datetime | None = None
+
+
+def summarise_probes(results: Sequence[StoredProbe]) -> ProbeFigures:
+    """Return the figures of the window. results: the newest first, by whole seconds."""
+    if not results:
+        return ProbeFigures()
+    since = results[0].observed_at.replace(microsecond=0) - QUALITY_WINDOW
+    counted = [
+        probe
+        for probe in results
+        if probe.outcome not in NOT_COUNTED and probe.observed_at >= since
+    ]
+    answered = [probe for probe in counted if probe.outcome in ANSWERED]
+    times = [probe.elapsed_ms for probe in answered]
+    return ProbeFigures(
+        probes=len(counted),
+        answers=len(answered),
+        successes=sum(probe.outcome == "alive" for probe in counted),
+        median_ms=round(statistics.median(times)) if times else None,
+        observed_at=counted[0].observed_at.replace(microsecond=0) if counted else None,
+    )
 
 
 def quality(figures: ProbeFigures, policy: Policy) -> int:

@@ -24,11 +24,7 @@ from registry.ranking.rank_score import PageStart, RankScale
 from registry.ranking.ties import make_seed, make_seed_by_id, tie_key
 from registry.records.canonical import JsonValue
 from registry.records.disclosure import verify_disclosure
-from registry.records.packed_scores import (
-    PLACELESS,
-    UNKNOWN_PLACE,
-    DisclosedScore,
-)
+from registry.records.packed_scores import PLACELESS, UNKNOWN_PLACE, DisclosedScore
 from registry.records.refusals import POLICY_WITHOUT_WEIGHTS
 from registry.records.seed import digest_request
 from registry.sites.place import Point, centroid_of

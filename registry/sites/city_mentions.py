@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Self
 
 from registry.errors import RegistryError
-from registry.sites.gazetteer import Gazetteer, GazetteerCity, fold, read_cities
+from registry.sites.gazetteer import CityColumns, Gazetteer, fold, read_cities
 from registry.sites.place import Place
 from registry.sites.regions import REGIONS
 from registry.toml_table import read_table
@@ -154,15 +154,16 @@ def _hash_opening(name: str) -> int:
     return hash((words[0], words[1])) if len(words) > 1 else hash(name)
 
 
-def _names_of(cities: Sequence[GazetteerCity]) -> Iterator[str]:
+def _names_of(cities: CityColumns) -> Iterator[str]:
     """Yield folded names that may stand for a city in a sentence."""
-    for city in cities:
-        for name in city.own:
+    columns = cities.own, cities.others, cities.populations
+    for own, others, population in zip(*columns, strict=True):
+        for name in own.split("|"):
             yield name
             if name.count(" ") > 1:
                 yield name.removesuffix(" city")
-        if city.population >= LARGE:
-            yield from (name for name in city.others if " " not in name)
+        if int(population) >= LARGE:
+            yield from (name for name in others.split("|") if " " not in name)
 
 
 def _is_long(folded: str) -> bool:

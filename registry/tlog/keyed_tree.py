@@ -48,9 +48,10 @@ def count_of(node: bytes) -> int:
 
 def _empty_nodes() -> tuple[bytes, ...]:
     """Return the nodes of an empty table; node n is above nodes 2n and 2n + 1."""
-    nodes = [b""] * BUCKETS + [_leaf(b"", 1)] * BUCKETS
-    for number in range(BUCKETS - 1, 0, -1):
-        nodes[number] = _join(nodes[2 * number], nodes[2 * number + 1])
+    node, nodes = _leaf(b"", 1), [b""]
+    for depth in reversed(range(DEPTH + 1)):
+        nodes[1:1] = [node] * (1 << depth)
+        node = _join(node, node)
     return tuple(nodes)
 
 

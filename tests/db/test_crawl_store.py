@@ -13,7 +13,7 @@ from registry.db.engine.engines import DatabaseError
 from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Completion, Task
 from registry.db.sites import documents
-from registry.db.sites.documents import StoredDocument
+from registry.formats.document import StoredDocument
 from registry.sites.entry import SiteEntry
 from registry.usecases.sites.notices import make_notice
 from tests.db.scene import Scene, SiteOwner, body_of, understood, with_commands

@@ -8,21 +8,18 @@ import pytest
 
 from registry.db.engine.engines import Role
 from registry.db.sites import documents, notices, probes, profiles
-from registry.db.sites.documents import StoredDocument
-from registry.db.sites.probes import StoredProbe
+from registry.formats.document import StoredDocument
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
+from registry.ranking.quality import StoredProbe, summarise_probes
 from registry.records.generation import digest_profile
 from registry.sites.entry import SiteEntry
 from registry.sites.host import parse_host
-from registry.usecases.sites.list_site import summarise_probes
+from registry.usecases.sites.list_site import SiteUpdate
 from registry.usecases.sites.parse_site import FetchedBody
 from registry.usecases.sites.place_notes import read_place_notes
-from registry.usecases.sites.profile_material import (
-    ProfileMaterial,
-    find_profile,
-    read_material,
-)
+from registry.usecases.sites.profile_material import ProfileMaterial, find_profile
+from registry.usecases.sites.read_material import read_material
 from tests.db.scene import (
     NOON,
     Scene,
@@ -41,7 +38,9 @@ async def visit(scene: Scene, site: SiteOwner, *bodies: FetchedBody) -> SiteEntr
     now = scene.clock()
     async with scene.crawler.begin() as connection:
         parsed = understood(site.host, *bodies, at=now)
-        return await scene.lister.list_site(connection, current, parsed, {}, now)
+        update = SiteUpdate(entry=current, understood=parsed, declarations={}, now=now)
+        (listed,) = await scene.lister.list_sites(connection, [update])
+        return listed
 
 
 def at(scene: Scene, site: SiteOwner, content: object, path: str = "") -> FetchedBody:

@@ -8,10 +8,10 @@ import pytest
 
 from registry.db.engine.engines import Role
 from registry.db.sites import profiles
-from registry.db.sites.probes import StoredProbe
 from registry.db.sites.profiles import StoredProfile
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
+from registry.ranking.quality import StoredProbe
 from registry.usecases.search.build_index import IndexBuilder
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.sites.list_site import Lister

@@ -15,12 +15,13 @@ from registry.db.frontier import tasks
 from registry.db.frontier.tasks import Task, TaskKind
 from registry.db.sites import documents, notices, profiles
 from registry.db.sites import listed_sites as sites
-from registry.db.sites.documents import StoredDocument
+from registry.formats.document import StoredDocument
 from registry.identity.keys.jwk import jwks_document
 from registry.identity.keys.key_source import KEY_SET_PATH
 from registry.identity.keys.public_keys import PublicKey
 from registry.ranking.profile import Profile, parse_profile
 from registry.sites.change_history import NEVER_VISITED
+from registry.usecases.sites.list_site import SiteUpdate
 from tests.crawler.net import HonestSite, Net, Page
 from tests.db.scene import (
     Scene,
@@ -344,7 +345,8 @@ async def test_probe_that_ends_during_an_update_loses_nothing_and_locks_nobody_o
     async with visited.scene.crawler.begin() as update:
         current = await sites.lock_site(update, host.name)
         assert current
-        await visited.scene.lister.list_site(update, current, parsed, {}, now)
+        own = SiteUpdate(entry=current, understood=parsed, declarations={}, now=now)
+        await visited.scene.lister.list_sites(update, [own])
         probing = asyncio.create_task(carry_out_task(visited.context, task))
         await asyncio.wait({probing}, timeout=0.5)
         await tasks.schedule(update, current.site_id, "probe", now)

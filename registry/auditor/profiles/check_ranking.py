@@ -24,7 +24,7 @@ from registry.records.record_fields import Members
 from registry.records.rules.calendar_days import instant_of_minute
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id
-from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.site_profiler import SiteProfiler
 
 CHECKED = ("words", "factors", "publishers", "eligible sites", "sample")
 
@@ -117,13 +117,13 @@ class ProfileChecks:
         """Return the maker under a policy; None if it is of another release."""
         policy = POLICY_BY_DIGEST.get(digest)
         if digest not in self._makers and policy is not None:
-            self.use(Lister(self.gazetteer, load_encoder(policy), policy))
+            self.use(SiteProfiler(self.gazetteer, load_encoder(policy), policy))
         return self._makers.get(digest)
 
-    def use(self, lister: Lister, pause_s: float = PAUSE_S) -> None:
-        """Take the lister for profiles of its policy."""
-        maker = ProfileMaker(self.source, lister, pause_s)
-        self._makers[lister.policy.digest] = maker
+    def use(self, profiler: SiteProfiler, pause_s: float = PAUSE_S) -> None:
+        """Take the profiler for profiles of its policy."""
+        maker = ProfileMaker(self.source, profiler, pause_s)
+        self._makers[profiler.policy.digest] = maker
 
 
 def _nothing(reason: str) -> Recomputation:

@@ -13,12 +13,12 @@ from registry.errors import RegistryError
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.sites.identifier import format_site_id
-from registry.usecases.sites.list_site import Lister
 from registry.usecases.sites.profile_material import (
     ProfileMaterial,
     find_profile,
     oldest_left_out,
 )
+from registry.usecases.sites.site_profiler import SiteProfiler
 
 AT_ONCE = 8
 TRIES, PAUSE_S = 4, 1.0
@@ -60,10 +60,10 @@ class RecomputedProfiles:
 
 @dataclass(slots=True)
 class ProfileMaker:
-    """Makes profiles as the lister does."""
+    """Makes profiles as the registry does."""
 
     source: LogSource
-    lister: Lister
+    profiler: SiteProfiler
     pause_s: float = PAUSE_S
     _slots: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(AT_ONCE)
@@ -72,7 +72,7 @@ class ProfileMaker:
 
     @property
     def policy(self) -> Policy:
-        return self.lister.policy
+        return self.profiler.policy
 
     async def make(
         self, committed: Committed, site_ids: Iterable[int]
@@ -149,7 +149,7 @@ class ProfileMaker:
 
     def _find(self, material: ProfileMaterial, digest: bytes) -> Profile | None:
         try:
-            return find_profile(material, self.lister, digest)
+            return find_profile(material, self.profiler, digest)
         except (RegistryError, ValueError, OverflowError, OSError):
             return None  # what makes no profile makes not this one
 

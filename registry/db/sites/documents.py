@@ -1,7 +1,6 @@
 """SQL of discovery documents: each a row per version, the newest not retired."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,34 +10,7 @@ from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Gathered, Prepared
 from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import document
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredDocument:
-    """A version of a document.
-
-    provenance: the members of `formats.document.Provenance`.
-    signature: {"status", "kind"?, "keyId"?, "detail"?}; where the status is "expired"
-    or "invalid", the document is kept for the record and speaks for the site no more.
-    """
-
-    url: str
-    format: str
-    dialect: str
-    conformance: str
-    provenance: dict[str, Any]
-    signature: dict[str, Any]
-    deviations: list[dict[str, Any]]
-    semantic_hash: bytes
-    body: bytes
-    content_type: str
-    etag: str | None
-    last_modified: str | None
-    first_fetched_at: datetime
-    fetched_at: datetime
-    version: int = 1
-    retired_at: datetime | None = None
-
+from registry.formats.document import StoredDocument
 
 _OWN_COLUMNS = tuple(
     column.name

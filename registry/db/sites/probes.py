@@ -1,7 +1,7 @@
 """SQL of quality probes."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import text
@@ -11,8 +11,8 @@ from registry.db.engine.insert_new import insert_new
 from registry.db.engine.prepared import Prepared
 from registry.db.engine.read_row import read_row
 from registry.db.schema.tables import probe
+from registry.ranking.quality import NEWEST, StoredProbe
 
-NEWEST = 2000
 _SINCE = Prepared(
     text("""
     SELECT p.site_id, p.observed_at, p.outcome, p.elapsed_ms
@@ -25,13 +25,6 @@ _SINCE = Prepared(
     ORDER BY p.observed_at DESC
 """)
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredProbe:
-    observed_at: datetime
-    outcome: str
-    elapsed_ms: int
 
 
 async def save_probe(connection: Connection, site_id: int, result: StoredProbe) -> None:

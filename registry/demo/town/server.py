@@ -134,9 +134,7 @@ class Town:
         """
         authority = trustme.CA(organization_name="Fair Registry demo town")
         members = (*cast, REGISTRY) if registry else cast
-        keys = {
-            member.host: generate_private_key(member.algorithm) for member in members
-        }
+        keys = {own.host: generate_private_key(own.algorithm) for own in members}
         now = _now()
         houses = {member.host: House(member, keys[member.host], now) for member in cast}
         if registry:

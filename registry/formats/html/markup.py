@@ -9,6 +9,7 @@ expression for each of the two, which never backtracks, skips all else.
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from registry.formats.html.character_references import decode_attribute, decode_text
@@ -133,21 +134,26 @@ class TagFinder:
         marks: Iterable[str] = (),
     ) -> None:
         self._finds_all = starts is None
+        self._starts = frozenset(starts or ())
         self._ends = {name: Tag(name, {}, closes=True) for name in ends}
         self._mark = re.compile("|".join(marks) or "(?!)", re.IGNORECASE)
-        guard = f"(?!(?i:{self._mark.pattern}))" if marks else ""
-        names = {*(starts or ()), *_RAW_NAMES, *ROOTS}
-        self._html = _pattern_of(
-            _NAME if starts is None else _any_of(names),
-            _any_of({*self._ends, *ELEMENTS}),
-            guard,
-        )
-        self._foreign = _pattern_of(
-            _NAME if starts is None else _any_of(ELEMENTS | HTML_STARTS),
-            _any_of({*self._ends, *ELEMENTS, *HTML_ENDS}),
-            guard,
-            is_foreign=True,
-        )
+        self._guard = f"(?!(?i:{self._mark.pattern}))" if marks else ""
+
+    # Compiled where a page is read: most processes read none, or none with other content.
+    @cached_property
+    def _html(self) -> re.Pattern[str]:
+        return self._pattern(self._starts.union(_RAW_NAMES, ROOTS), ELEMENTS)
+
+    @cached_property
+    def _foreign(self) -> re.Pattern[str]:
+        starts, ends = ELEMENTS | HTML_STARTS, ELEMENTS | HTML_ENDS
+        return self._pattern(starts, ends, is_foreign=True)
+
+    def _pattern(
+        self, starts: Iterable[str], ends: Iterable[str], **how: bool
+    ) -> re.Pattern[str]:
+        started = _NAME if self._finds_all else _any_of(starts)
+        return _pattern_of(started, _any_of({*self._ends, *ends}), self._guard, **how)
 
     def find(self, page: str) -> Iterator[Tag]:
         """Yield tags in the page's order, without one that the end of the page cuts."""

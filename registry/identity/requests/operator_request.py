@@ -33,9 +33,7 @@ MAX_LIFETIME_S = 300
 MAX_SKEW_S = 60
 MAX_NONCE_LENGTH = 64
 
-_ALWAYS = tuple(
-    Component(name) for name in ("@method", "@authority", "@path", "@query")
-)
+_ALWAYS = tuple(map(Component, ("@method", "@authority", "@path", "@query")))
 _DIGEST = Component("content-digest")
 
 

@@ -25,13 +25,7 @@ from registry.interfaces.mcp.tool_calls import (
     list_discovery,
     read_resource,
 )
-from registry.interfaces.mcp.tool_table import (
-    INSTRUCTIONS,
-    TOOL,
-    TOOLS,
-    WORDS,
-    ToolRow,
-)
+from registry.interfaces.mcp.tool_table import INSTRUCTIONS, TOOL, TOOLS, WORDS, ToolRow
 
 Context = ServerRequestContext[Any, Any]
 NAME = "fair-registry"

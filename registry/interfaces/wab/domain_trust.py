@@ -17,7 +17,7 @@ from registry.errors import Gone, NotFound
 from registry.interfaces.http.services import Injected, Services
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.interfaces.wab.bridge_routes import FAULTS
-from registry.usecases.sites.list_site import QUALITY_WINDOW, summarise_probes
+from registry.ranking.quality import QUALITY_WINDOW, summarise_probes
 
 Json = dict[str, Any]
 Verdict = Literal["allow", "restrict", "deny"]

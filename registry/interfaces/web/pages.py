@@ -50,10 +50,10 @@ from registry.interfaces.web.page_wording import (
 )
 from registry.interfaces.web.rendering import computation, page
 from registry.ranking.policy import REASONS, Policy
+from registry.ranking.quality import QUALITY_WINDOW, summarise_probes
 from registry.ranking.rank_score import SHOWN
 from registry.sites.entry import SiteEntry
 from registry.usecases.search.search_query import MAX_QUERY_LENGTH, SearchQuery
-from registry.usecases.sites.list_site import QUALITY_WINDOW, summarise_probes
 from registry.usecases.sites.notices import KINDS
 
 PAGE_RESULTS = 10

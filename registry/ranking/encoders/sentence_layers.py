@@ -90,17 +90,18 @@ def make_dense(weights: npt.NDArray[np.generic]) -> Dense:
 
     Raises: ValueError if they are something else.
     """
-    fractions = weights.astype(np.float64)
-    scale = np.abs(fractions).max() / _BYTE_MOST
-    whole = np.rint(fractions / scale)
-    if np.abs(whole * scale - fractions).max() > scale / 64:
+    scale = float(np.abs(weights).max()) / _BYTE_MOST
+    fractions = weights.astype(np.float32) / np.float32(scale)
+    whole = np.rint(fractions)
+    fractions -= whole
+    if np.abs(fractions, out=fractions).max() > 1 / 64:
         raise ValueError("the weights are no whole numbers of eight bits")
-    return Dense(whole.astype(np.float32), np.float32(scale), _most(whole))
+    return Dense(whole, np.float32(scale), _most(whole))
 
 
-def _most(whole: npt.NDArray[np.floating]) -> np.float32:
-    # Rounding may add a half to each input.
-    return np.float32(SUM_MOST // np.abs(whole).sum(axis=0, dtype=np.float64).max() - 1)
+def _most(whole: Floats) -> np.float32:
+    # Rounding may add a half to each input. Sums of bytes are exact in 32-bit fractions.
+    return np.float32(SUM_MOST // np.abs(whole).sum(axis=0).max() - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,8 @@ def _positive(inputs: Floats) -> Floats:
 
 def _table(weights: Weights) -> npt.NDArray[np.uint8]:
     chunks = [weights[f"q{number}"] for number in range(1, CHUNKS + 1)]
-    return np.stack(chunks, axis=1).reshape(-1, WIDTH).astype(np.uint8)
+    table = np.stack(chunks, axis=1).reshape(-1, WIDTH)
+    return table.astype(np.uint8, copy=False)
 
 
 def _convolution(weights: Weights, width: int, before: int) -> _Convolution:

@@ -10,17 +10,17 @@ English dictionary is searched in both forms, and the answer tells so; see `slip
 the encoder knows as a word, of any language, is no slip.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from operator import attrgetter
 
 from registry.ranking.encoders.encoder import Encoder
-from registry.ranking.letters import fold, with_plain_vowels
+from registry.ranking.letters import fold, script_of, with_plain_vowels
 from registry.ranking.memo import Memo
 from registry.ranking.policy import FULL, Policy
-from registry.ranking.terms import compared, stem, typed_words, word_set
+from registry.ranking.terms import LONGEST, compared, stem, typed_words, word_set
 from registry.ranking.words.slips import Spelling, load_occurrences
 
 _LINKS = "sn"
@@ -249,12 +249,12 @@ def _joined(pair: str) -> str:
     return pair.replace("+", "").replace("-", "")
 
 
-def _plain_pieces(pieces: Iterable[str]) -> Iterator[str]:
-    for piece in pieces:
-        word = piece.casefold()
-        folded = word if word.isascii() else fold(word)
-        if len(folded) > 1 and _is_plain(folded):
-            yield folded
+def _plain_pieces(pieces: Iterable[str]) -> set[str]:
+    words = {piece.casefold() for piece in pieces} - {""}
+    plain = {*filter(_is_plain, words)}
+    latin = [word for word in words - plain if script_of(word) == "LATIN"]
+    plain.update(filter(_is_plain, map(fold, latin)))
+    return {word for word in plain if 1 < len(word) <= LONGEST}
 
 
 def _is_plain(word: str) -> bool:

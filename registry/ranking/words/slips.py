@@ -7,11 +7,12 @@ stands for the likeliest: the one that occurs most, times a weight of the kind o
 
 import gzip
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from string import ascii_lowercase
+
+import msgspec
 
 from registry.ranking.installed import folder_of
 from registry.ranking.policy import Policy
@@ -95,5 +96,4 @@ def load_occurrences(digest: str) -> Mapping[str, int]:
     unpacked = gzip.decompress(path.read_bytes())
     if (installed := f"sha256:{hashlib.sha256(unpacked).hexdigest()}") != digest:
         raise RuntimeError(f"the policy wants another word list than {installed}")
-    occurrences: dict[str, int] = json.loads(unpacked)
-    return occurrences
+    return msgspec.json.decode(unpacked, type=dict[str, int])

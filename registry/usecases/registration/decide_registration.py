@@ -20,6 +20,7 @@ from registry.db.sites.notices import Notice
 from registry.errors import Conflict, Problem, Refused, RegistryError
 from registry.identity.refusals import NONCE_USED
 from registry.identity.statements.registration import verify_sequence
+from registry.ranking.quality import QUALITY_WINDOW
 from registry.records.canonical import digest_of
 from registry.records.record import registration_record
 from registry.records.record_fields import RegistrationAct
@@ -38,7 +39,7 @@ from registry.usecases.registration.key_acts import (
 )
 from registry.usecases.registration.published_keys import save_published_keys
 from registry.usecases.sites.declared import declared_of, label_declared
-from registry.usecases.sites.list_site import QUALITY_WINDOW, Lister
+from registry.usecases.sites.list_site import Lister, SiteUpdate
 from registry.usecases.sites.notices import make_notice
 from registry.usecases.sites.parse_site import ParsedSite
 
@@ -153,9 +154,13 @@ class _Decision:
             proved_at=self._now,
             proof_source=self._verified.signer.source_url,
         )
-        listed = await self._lister.list_site(
-            self._connection, basis, understood, declared_of(self._statement), self._now
+        update = SiteUpdate(
+            entry=basis,
+            understood=understood,
+            declarations=declared_of(self._statement),
+            now=self._now,
         )
+        (listed,) = await self._lister.list_sites(self._connection, [update])
         await labels.save_own_label(
             self._connection,
             listed.site_id,

@@ -88,7 +88,7 @@ async def save_published_keys(
     if any(stored.known.state == "trusted" for stored in after):
         # None simply comes back: another is trusted by now.
         after = [
-            replace(key, known=replace(key.known, missed_at=None)) for key in after
+            replace(own, known=replace(own.known, missed_at=None)) for own in after
         ]
     for stored in after:
         if stored not in before:

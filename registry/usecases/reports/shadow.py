@@ -24,8 +24,8 @@ from registry.usecases.sites.profile_material import (
     bodies_of,
     entry_of,
     figures_of,
-    read_material,
 )
+from registry.usecases.sites.read_material import read_material
 
 RANKINGS_MAX = 1_000
 SITES_MAX = 1_000

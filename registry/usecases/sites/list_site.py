@@ -1,10 +1,8 @@
 """Listing a site: its entry, its documents and its ranking profile, in one step."""
 
-import hashlib
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -15,18 +13,21 @@ from registry.db.engine.engines import Connection, Engine
 from registry.db.engine.prepared import Gathered
 from registry.db.sites import documents, notices, probes, profiles
 from registry.db.sites import listed_sites as sites
-from registry.db.sites.documents import StoredDocument
 from registry.db.sites.notices import Notice
-from registry.db.sites.probes import StoredProbe
 from registry.db.sites.profiles import StoredProfile
+from registry.formats.document import StoredDocument
 from registry.formats.offer import last_change
 from registry.index.columns.features import encode_features
 from registry.index.columns.rows import rows_of
-from registry.ranking.encoders.encoder import Encoder, load_encoder
+from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import Policy
-from registry.ranking.profile import Profile, Subject, make_profiles, parse_profile
-from registry.ranking.quality import ProbeFigures, quality
-from registry.ranking.words.lexicon import lexicon_of
+from registry.ranking.profile import Profile, make_profiles, parse_profile
+from registry.ranking.quality import (
+    QUALITY_WINDOW,
+    StoredProbe,
+    quality,
+    summarise_probes,
+)
 from registry.reports.labels import DOCUMENT
 from registry.sites.entry import SiteEntry, Unlisted
 from registry.sites.gazetteer import Gazetteer
@@ -36,13 +37,9 @@ from registry.usecases.ids import Clock
 from registry.usecases.sites.declared import label_documented
 from registry.usecases.sites.notices import document_notices, make_notice, place_notices
 from registry.usecases.sites.parse_site import ParsedSite
+from registry.usecases.sites.site_profiler import SiteProfiler, subject_of
 
-QUALITY_WINDOW = timedelta(days=30)
-"""Length of the window, which ends with the newest probe: figures follow from probes."""
 RENEWED_AT_ONCE = 500
-ANSWERED = frozenset({"alive", "auth_wall", "wrong_protocol", "mismatch"})
-# Neither the owner's wish nor our own restraint is downtime.
-NOT_COUNTED = frozenset({"blocked_by_robots", "never_checked"})
 
 _WHY_UNLISTED: dict[Unlisted, str] = {
     "documents_missing": "Visits of three days found no document that counts.",
@@ -71,39 +68,16 @@ class SiteUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class Lister:
-    """Listing of sites, with tables that are loaded once a process.
-
-    allow_loopback: of a registry for development, for materials of its sites.
-    """
-
-    gazetteer: Gazetteer
-    encoder: Encoder
-    policy: Policy
-    allow_loopback: bool = False
-
-    def __post_init__(self) -> None:
-        lexicon_of(self.encoder, self.policy)  # not in the middle of the first job
-
-    async def list_site(
-        self,
-        connection: Connection,
-        entry: SiteEntry,
-        understood: ParsedSite,
-        declarations: dict[str, Any],
-        now: datetime,
-    ) -> SiteEntry:
-        """Write what was understood; `changed_at` moves only with what agents can do."""
-        update = SiteUpdate(
-            entry=entry, understood=understood, declarations=declarations, now=now
-        )
-        (listed,) = await self.list_sites(connection, [update])
-        return listed
+class Lister(SiteProfiler):
+    """Listing of sites, and of their profiles."""
 
     async def list_sites(
         self, connection: Connection, several: Sequence[SiteUpdate]
     ) -> list[SiteEntry]:
-        """The same for several sites, each once, in as few round trips as for one."""
+        """Write what was understood of sites, each once, in as few round trips as of one.
+
+        `changed_at` moves only with what agents can do.
+        """
         if not several:
             return []
         site_ids = [update.entry.site_id for update in several]
@@ -269,13 +243,6 @@ class Lister:
                 writes, entry.site_id, profile, listed=entry.is_listed
             )
 
-    def profile_of(
-        self, entry: SiteEntry, formats: Iterable[str], figures: ProbeFigures
-    ) -> Profile:
-        subject = subject_of(entry, formats, figures)
-        (profile,) = make_profiles([subject], encoder=self.encoder, policy=self.policy)
-        return profile
-
 
 @cache
 def make_lister(policy: Policy, *, allow_loopback: bool = False) -> Lister:
@@ -293,23 +260,6 @@ def stored_profiles(
         StoredProfile(profile=rows.bodies[n], features=features, policy=policy.digest)
         for n, features in enumerate(encode_features(rows, policy))
     ]
-
-
-def subject_of(
-    entry: SiteEntry, formats: Iterable[str], figures: ProbeFigures
-) -> Subject:
-    return Subject(
-        site=entry.site,
-        site_id=entry.site_id,
-        publisher=publisher_of(entry.registrable_domain),
-        host=entry.host,
-        registrable_domain=entry.registrable_domain,
-        formats=formats,
-        place=entry.place,
-        probes=figures,
-        changed_at=entry.changed_at.replace(microsecond=0),
-        conformance=entry.conformance,
-    )
 
 
 async def _save_own_label(writes: Gathered, update: SiteUpdate) -> None:
@@ -353,31 +303,4 @@ def _stands(
         and entry.place == before.place
         and entry.conformance == before.conformance
         and formats == {document.format for document in stored}
-    )
-
-
-def publisher_of(registrable_domain: str) -> int:
-    """An opaque 63-bit number, so that the ranker groups sites without names."""
-    digest = hashlib.sha256(b"publisher\0" + registrable_domain.encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
-
-
-def summarise_probes(results: Sequence[StoredProbe]) -> ProbeFigures:
-    """Return the figures of the window. results: the newest first, by whole seconds."""
-    if not results:
-        return ProbeFigures()
-    since = results[0].observed_at.replace(microsecond=0) - QUALITY_WINDOW
-    counted = [
-        probe
-        for probe in results
-        if probe.outcome not in NOT_COUNTED and probe.observed_at >= since
-    ]
-    answered = [probe for probe in counted if probe.outcome in ANSWERED]
-    times = [probe.elapsed_ms for probe in answered]
-    return ProbeFigures(
-        probes=len(counted),
-        answers=len(answered),
-        successes=sum(probe.outcome == "alive" for probe in counted),
-        median_ms=round(statistics.median(times)) if times else None,
-        observed_at=counted[0].observed_at.replace(microsecond=0) if counted else None,
     )

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from registry.db.sites.documents import StoredDocument
 from registry.db.sites.listed_sites import StoredKey
 from registry.db.sites.notices import Notice
+from registry.formats.document import StoredDocument
 from registry.identity.keys.key_trust import KeyState
 from registry.sites.entry import SiteEntry, shown_place
 from registry.sites.place import counts_from
@@ -225,9 +225,7 @@ def document_notices(
 
 def _deviating(known: StoredDocument | None, document: StoredDocument) -> list[Notice]:
     old = {_spot(deviation) for deviation in known.deviations} if known else set()
-    new = [
-        deviation for deviation in document.deviations if _spot(deviation) not in old
-    ]
+    new = [own for own in document.deviations if _spot(own) not in old]
     if not new:
         return []
     shown = "; ".join(

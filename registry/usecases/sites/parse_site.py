@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 from msgspec import structs
 
-from registry.db.sites.documents import StoredDocument
 from registry.errors import Problem, Refused
 from registry.formats.assemble import AssembledSite, assemble
 from registry.formats.detect import parse_document, parse_page
@@ -28,6 +27,7 @@ from registry.formats.document import (
     DocumentOrigin,
     Parsed,
     Rejected,
+    StoredDocument,
 )
 from registry.formats.refusals import PAGE_WITHOUT_TOOLS
 from registry.formats.semantic import semantic_hash

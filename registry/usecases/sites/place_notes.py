@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from registry.db.engine.engines import Connection
-from registry.db.sites.documents import StoredDocument
 from registry.db.sites.publisher_sites import places_of_publisher
 from registry.errors import RegistryError
+from registry.formats.document import StoredDocument
 from registry.sites.calling_codes import countries_of
 from registry.sites.entry import SiteEntry
 from registry.sites.gazetteer import Gazetteer
@@ -46,9 +46,7 @@ async def read_place_notes(
     """documents: the current ones."""
     if entry.place is None:
         return ()
-    bodies = [
-        stored.body[:_READ_BYTES].decode(errors="replace") for stored in documents
-    ]
+    bodies = [own.body[:_READ_BYTES].decode(errors="replace") for own in documents]
     others = await places_of_publisher(connection, entry)
     return (
         *document_notes(entry.place, entry.site.languages, bodies, gazetteer),

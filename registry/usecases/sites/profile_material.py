@@ -9,17 +9,18 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from registry.db.engine.engines import Connection
-from registry.db.sites import documents as stored_documents
-from registry.db.sites import listed_sites as sites
-from registry.db.sites import probes as stored_probes
-from registry.db.sites.documents import StoredDocument
-from registry.db.sites.probes import NEWEST, StoredProbe
-from registry.errors import NotFound
+from registry.formats.document import StoredDocument
 from registry.identity.keys.jwk import parse_jwk
 from registry.identity.statements.declarations import Declarations
 from registry.ranking.profile import Profile, encode_profile
-from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.quality import (
+    NEWEST,
+    NOT_COUNTED,
+    ProbeFigures,
+    StoredProbe,
+    quality,
+    summarise_probes,
+)
 from registry.records.generation import digest_profile
 from registry.reports.archive.declared_rows import ArchivedDocument
 from registry.sites.entry import SiteEntry
@@ -27,20 +28,13 @@ from registry.sites.host import parse_host
 from registry.sites.identifier import format_site_id, parse_site_id
 from registry.sites.place import Place, PlaceMove, PlaceState, decide_place
 from registry.sites.site import LocationClaim
-from registry.usecases.refusals import SITE_UNKNOWN
-from registry.usecases.sites.declared import declarations_from
-from registry.usecases.sites.list_site import (
-    NOT_COUNTED,
-    QUALITY_WINDOW,
-    Lister,
-    summarise_probes,
-)
 from registry.usecases.sites.parse_site import (
     FetchedBody,
     ParsedSite,
     Registrant,
     parse_site,
 )
+from registry.usecases.sites.site_profiler import SiteProfiler
 
 
 class DocumentMaterial(msgspec.Struct, rename="camel", kw_only=True):
@@ -98,30 +92,6 @@ class ProfileMaterial(msgspec.Struct, rename="camel", kw_only=True):
     probes: tuple[ProbeMaterial, ...]
 
 
-async def read_material(
-    connection: Connection, site_id: int, now: datetime, *, allow_loopback: bool
-) -> ProfileMaterial:
-    """Raises: NotFound if no such site is listed."""
-    entry = (await sites.find_sites(connection, [site_id])).get(site_id)
-    if entry is None or not entry.is_listed:
-        raise NotFound(SITE_UNKNOWN, pointer="id")
-    declared = await sites.find_declared(connection, [entry.host])
-    _, declarations = declared[entry.host]
-    since = now - 2 * QUALITY_WINDOW
-    return material_of(
-        entry,
-        declarations_from(declarations),
-        documents=await stored_documents.current_documents(connection, site_id),
-        keys=[
-            key.jwk
-            for key in await sites.keys_of(connection, site_id)
-            if key.known.state == "trusted"
-        ],
-        probes=await stored_probes.probes_since(connection, site_id, since, 2 * NEWEST),
-        allow_loopback=allow_loopback,
-    )
-
-
 def material_of(
     entry: SiteEntry,
     declarations: Declarations,
@@ -177,17 +147,17 @@ def _document(stored: StoredDocument | FetchedBody) -> DocumentMaterial:
 
 
 def find_profile(
-    material: ProfileMaterial, lister: Lister, digest: bytes
+    material: ProfileMaterial, profiler: SiteProfiler, digest: bytes
 ) -> Profile | None:
     """Make the profile with that digest from its material; None where it gives another.
 
     A probe may have been counted since: the figures are tried as of each.
     Raises: RegistryError, ValueError where the material makes no profile.
     """
-    entry, formats = entry_of(material, lister)
-    bare = lister.profile_of(entry, formats, ProbeFigures())
+    entry, formats = entry_of(material, profiler)
+    bare = profiler.profile_of(entry, formats, ProbeFigures())
     for figures in figures_of(material):
-        factor = quality(figures, lister.policy)
+        factor = quality(figures, profiler.policy)
         profile = replace(bare, probes=figures, quality=factor)
         if digest_profile(encode_profile(profile)) == digest:
             return profile
@@ -217,7 +187,7 @@ def figures_of(material: ProfileMaterial) -> Iterator[ProbeFigures]:
 
 
 def entry_of(
-    material: ProfileMaterial, lister: Lister
+    material: ProfileMaterial, profiler: SiteProfiler
 ) -> tuple[SiteEntry, frozenset[str]]:
     """Make the entry that a profile is made of, and the formats of its documents.
 
@@ -241,7 +211,7 @@ def entry_of(
         status="active",
         seq=0,
         site=parsed.site,
-        **_place_of(material, parsed, now, lister)._asdict(),
+        **_place_of(material, parsed, now, profiler)._asdict(),
         conformance="strict" if parsed.is_strict else "tolerated",
         semantic_hash=parsed.meaning,
         registered_at=now,
@@ -254,7 +224,7 @@ def entry_of(
 
 
 def _place_of(
-    material: ProfileMaterial, parsed: ParsedSite, now: datetime, lister: Lister
+    material: ProfileMaterial, parsed: ParsedSite, now: datetime, profiler: SiteProfiler
 ) -> PlaceState:
     """Return the place as it is stated. now: when the documents were fetched last.
 
@@ -262,14 +232,14 @@ def _place_of(
     """
     counting, move = material.place, material.place_move
     stated = PlaceState(
-        lister.gazetteer.place_of(counting.geonames_id),
+        profiler.gazetteer.place_of(counting.geonames_id),
         None if counting.since is None else _instant(counting.since),
         PlaceMove(geonames_id=move.geonames_id, since=_instant(move.since or 0))
         if move
         else None,
     )
-    declared = lister.gazetteer.locate(parsed.site.location)
-    days = lister.policy.place_cooling_days
+    declared = profiler.gazetteer.locate(parsed.site.location)
+    days = profiler.policy.place_cooling_days
     if decide_place(stated, declared, now, cooling_days=days) != stated:
         raise ValueError("its place is not the one that its documents leave it")
     return stated

@@ -71,12 +71,12 @@ def test_an_unchanged_tree_has_the_digest_of_the_code():
 @pytest.mark.parametrize(
     ("file", "constant"),
     [
-        ("registry/usecases/sites/list_site.py", "QUALITY_WINDOW"),
+        ("registry/ranking/quality.py", "QUALITY_WINDOW"),
         ("registry/sites/place.py", "CELL_LENGTH"),
         ("registry/sites/place.py", "EARTH_RADIUS_KM"),
         ("registry/ranking/proximity.py", "_RADIUS_UNITS"),
-        ("registry/usecases/sites/list_site.py", "NOT_COUNTED"),
-        ("registry/usecases/sites/list_site.py", "ANSWERED"),
+        ("registry/ranking/quality.py", "NOT_COUNTED"),
+        ("registry/ranking/quality.py", "ANSWERED"),
     ],
 )
 def test_the_constant_stands_where_it_is_covered(file, constant):

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from registry.db.sites.probes import StoredProbe
 from registry.formats.offer import last_change
 from registry.index.building.builder import Builder
 from registry.index.columns.filters import Filters
@@ -30,7 +29,12 @@ from registry.ranking.freshness import days_between, freshnesses, seconds_of
 from registry.ranking.policy import DEFAULT_POLICY as P
 from registry.ranking.profile import Profile, make_profile
 from registry.ranking.proximity import NOWHERE, distances_km, proximity, vector_of
-from registry.ranking.quality import ProbeFigures, quality
+from registry.ranking.quality import (
+    ProbeFigures,
+    StoredProbe,
+    quality,
+    summarise_probes,
+)
 from registry.ranking.rank_score import RankScale
 from registry.ranking.relevance import (
     idf_milli,
@@ -49,7 +53,6 @@ from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id
 from registry.sites.place import Point, cell_of, centroid_of
 from registry.sites.site import LocationClaim, Site
-from registry.usecases.sites.list_site import summarise_probes
 from tests.unit.ranking.ranked_town import NOW, TownSite, profiles_of, town
 
 ROOT = Path(__file__).parents[3]

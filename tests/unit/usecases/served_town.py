@@ -9,9 +9,9 @@ import msgspec
 
 from registry.index.building.builder import Builder
 from registry.interfaces.rest.sites.profile_proofs import view_generation
+from registry.ranking.quality import StoredProbe, summarise_probes
 from registry.sites.identifier import parse_site_id
 from registry.usecases.reports.perturb import TrialListing
-from registry.usecases.sites.list_site import StoredProbe, summarise_probes
 from registry.usecases.sites.profile_material import ProfileMaterial, material_of
 
 KEPT_BY = timedelta(hours=1)

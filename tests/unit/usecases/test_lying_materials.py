@@ -27,12 +27,13 @@ from registry.index.building.builder import Builder
 from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.quality import summarise_probes
 from registry.ranking.relevance import idf_milli
 from registry.records.recomputation import Recomputation
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id
 from registry.usecases.reports.try_invariance import Shadow
-from registry.usecases.sites.list_site import Lister, summarise_probes
+from registry.usecases.sites.list_site import Lister
 from tests.cli.audited import Served, run_json, serving
 from tests.unit.usecases.served_town import ServedTown, probed, probes_of
 from tests.unit.usecases.test_planted_leaks import RankingOnTrial, as_ranked, on_record

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.db.sites.documents import StoredDocument
 from registry.db.sites.listed_sites import StoredKey
+from registry.formats.document import StoredDocument
 from registry.identity.keys.key_source import KeyReference
 from registry.identity.keys.key_trust import KeyState, KnownKey
 from registry.usecases.sites.notices import (

@@ -16,7 +16,7 @@ from registry.sites.site import Site
 from registry.sites.summary import City, SiteSummary, summary_of
 
 if TYPE_CHECKING:  # the command `lint` shows entries without a database
-    from registry.db.sites.documents import StoredDocument
+    from registry.formats.document import StoredDocument
 
 
 class Provenance(WireModel):

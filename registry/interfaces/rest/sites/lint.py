@@ -23,9 +23,9 @@ from registry.interfaces.rest.sites.lint_views import (
 )
 from registry.interfaces.rest.sites.sites import find_registered
 from registry.ranking.advice import advise_on_quality
+from registry.ranking.quality import QUALITY_WINDOW, summarise_probes
 from registry.sites.host import Host
 from registry.sites.site_advice import LastProbe
-from registry.usecases.sites.list_site import QUALITY_WINDOW, summarise_probes
 
 # Of a longer page the beginning is read, as the crawler reads it.
 MAX_LINT_BYTES = 2 * 1024 * 1024

@@ -15,7 +15,8 @@ from registry.sites.identifier import parse_site_id
 from registry.tlog.canonical_text import MAX_INT64
 from registry.tlog.keyed_tree import BUCKETS, KeyedTree
 from registry.usecases.refusals import SITE_UNKNOWN
-from registry.usecases.sites.profile_material import ProfileMaterial, read_material
+from registry.usecases.sites.profile_material import ProfileMaterial
+from registry.usecases.sites.read_material import read_material
 
 BUCKETS_MAX = 100
 LATEST = "latest"
