@@ -19,6 +19,7 @@ COMMANDS = {
     "report": "registry.bench.report:report",
     "archive": "registry.bench.report:archive",
     "invariance": "registry.bench.invariance:invariance",
+    "reproduce": "registry.bench.audits.reproduce:reproduce",
     "fuzz": "registry.bench.fuzzing.fuzz:fuzz",
     "wab": "registry.bench.bridge.wab:wab",
 }

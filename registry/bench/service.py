@@ -16,6 +16,7 @@ import msgspec
 import psutil
 
 from registry import keyring
+from registry.bench.synthetic.documented import DocumentWriter
 from registry.bench.synthetic.entries import EntryWriter
 from registry.bench.synthetic.queries import make_requests
 from registry.bench.synthetic.site_rows import CHUNK, Registry, make_registry
@@ -35,6 +36,7 @@ from registry.index.segments.array_file import FileDamaged
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
 from registry.usecases.ids import utc_now
+from registry.usecases.sites.list_site import make_lister
 
 Tell = Callable[[str], None]
 _PAUSE_S = 0.05
@@ -48,11 +50,15 @@ UNLIMITED = 1e6
 
 
 class PreparedService(msgspec.Struct, frozen=True):
-    """Content of a folder; requests: words, and the point of the user."""
+    """Content of a folder; requests: words, and the point of the user.
+
+    documents: how many different ones the sites have; 0: none has any.
+    """
 
     sites: int
     policy: str
     requests: list[tuple[str, tuple[float, float] | None]]
+    documents: int = 0
 
 
 class OtherSites(ValueError):
@@ -60,7 +66,7 @@ class OtherSites(ValueError):
 
     def __init__(self, sites: int) -> None:
         self.sites = sites
-        super().__init__(f"the folder holds {sites} sites, or those of another policy")
+        super().__init__(f"the folder holds {sites} sites, or others than these")
 
 
 def path_of(words: str, point: tuple[float, float] | None) -> str:
@@ -89,9 +95,12 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
 
 
 async def prepare(
-    settings: Settings, sites: int, print_progress: Tell
+    settings: Settings, sites: int, print_progress: Tell, *, documents: int = 0
 ) -> PreparedService:
-    """Fill the folder, unless it is filled already. Raises: OtherSites, UsageError."""
+    """Fill the folder, unless it is filled already. Raises: OtherSites, UsageError.
+
+    documents: see `PreparedService`.
+    """
     if settings.policy.digest != DEFAULT_POLICY.digest:
         raise click.UsageError(
             "the benchmark's sites have profiles of the default policy: "
@@ -100,8 +109,11 @@ async def prepare(
     marker = settings.data / PREPARED
     async with engine_at(settings.database_url) as owner:
         await migrate(owner)
-        prepared = _read(marker) or await _make(settings, owner, sites, print_progress)
-    if (prepared.sites, prepared.policy) != (sites, DEFAULT_POLICY.digest):
+        prepared = _read(marker) or await _make(
+            settings, owner, sites, documents, print_progress
+        )
+    held = prepared.sites, prepared.policy, prepared.documents
+    if held != (sites, DEFAULT_POLICY.digest, documents):
         raise OtherSites(prepared.sites)
     # Only a whole registry is marked: one that was broken off is made anew.
     marker.write_bytes(msgspec.json.encode(prepared))
@@ -109,13 +121,16 @@ async def prepare(
 
 
 async def _make(
-    settings: Settings, owner: Engine, sites: int, print_progress: Tell
+    settings: Settings, owner: Engine, sites: int, documents: int, print_progress: Tell
 ) -> PreparedService:
     if not settings.keys.exists():
         keyring.create_keyring(settings.keys, settings.log_origin)
-    registry = make_registry()
-    await _fill(owner, registry, sites, print_progress)
-    return PreparedService(sites, DEFAULT_POLICY.digest, _requests(registry, sites))
+    registry, written = make_registry(), None
+    if documents:
+        written = DocumentWriter(make_lister(DEFAULT_POLICY), documents)
+    await _fill(owner, registry, sites, written, print_progress)
+    requests = _requests(registry, sites)
+    return PreparedService(sites, DEFAULT_POLICY.digest, requests, documents)
 
 
 def _read(marker: Path) -> PreparedService | None:
@@ -125,13 +140,18 @@ def _read(marker: Path) -> PreparedService | None:
 
 
 async def _fill(
-    owner: Engine, registry: Registry, sites: int, print_progress: Tell
+    owner: Engine,
+    registry: Registry,
+    sites: int,
+    documents: DocumentWriter | None,
+    print_progress: Tell,
 ) -> None:
     """Make a chunk while the one before it is written."""
     writer, started = EntryWriter(registry.language), time.perf_counter()
 
     def make(first: int) -> list[SyntheticSite]:
-        return list(writer.sites(registry.chunk(first, min(CHUNK, sites - first))))
+        plain = writer.sites(registry.chunk(first, min(CHUNK, sites - first)))
+        return list(documents.sites(plain) if documents else plain)
 
     async with owner.begin() as connection:
         await empty_sites(connection)

@@ -73,6 +73,11 @@ VIOLATIONS = (
         "import registry.ranking.quality",
     ),
     (
+        "answers-recomputed-without-database",
+        "registry/usecases/sites/site_profiler.py",
+        "import registry.db.sites",
+    ),
+    (
         "no-labels-in-ranking",
         "registry/ranking/score.py",
         "import registry.sites.label",

@@ -1,11 +1,12 @@
 """SQL of synthetic sites, written at once into a database of the bench's own.
 
-The sites have no documents and no owner.
+The sites have no owner, and no document but one that is written with them.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 
 from sqlalchemy import text
 
@@ -57,12 +58,20 @@ _SITE_COLUMNS = (
     *("declarations", "category", "city", "country", "conformance", "registered_at"),
     *("updated_at", "changed_at", "proved_at", "proof_source"),
 )
+_DOCUMENT_COLUMNS = (
+    *("site_id", "url", "version", "format", "dialect", "conformance", "content_type"),
+    *("provenance", "signature", "deviations", "semantic_hash", "body"),
+    *("first_fetched_at", "fetched_at"),
+)
 _PROFILE_COLUMNS = ("site_id", "listed", "profile", "features", "policy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntheticSite:
-    """A site with profile and features, made under `policy`, and its entry as JSON."""
+    """A site with profile and features, made under `policy`, and its entry as JSON.
+
+    document: its WAB document, if it has one.
+    """
 
     site_id: int
     host: str
@@ -73,6 +82,7 @@ class SyntheticSite:
     features: bytes
     policy: str
     changed_at: datetime
+    document: bytes | None = None
 
 
 async def copy_sites(
@@ -94,6 +104,12 @@ async def copy_sites(
             schema_name="registry",
             columns=_PROFILE_COLUMNS,
             records=_profile_rows(sites),
+        )
+        await driver.copy_records_to_table(
+            "document",
+            schema_name="registry",
+            columns=_DOCUMENT_COLUMNS,
+            records=_document_rows(sites),
         )
 
 
@@ -120,6 +136,17 @@ def _site_rows(
 def _profile_rows(sites: Iterable[SyntheticSite]) -> Iterable[tuple[object, ...]]:
     for site in sites:
         yield site.site_id, True, site.profile, site.features, site.policy
+
+
+def _document_rows(sites: Iterable[SyntheticSite]) -> Iterable[tuple[object, ...]]:
+    for site in sites:
+        if site.document is not None:
+            yield (
+                *(site.site_id, f"https://{site.host}/agent-bridge.json", 1, "wab", ""),
+                *("strict", "application/json", "{}", "{}", "[]"),
+                *(sha256(site.document).digest(), site.document),
+                *(site.changed_at, site.changed_at),
+            )
 
 
 async def insert_sites_with_tasks(

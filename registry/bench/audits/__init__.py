@@ -1,0 +1,1 @@
+"""Benches of the auditor's commands, against a service of this machine."""
