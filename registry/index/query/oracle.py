@@ -41,9 +41,7 @@ class Oracle:
         ]
 
     def containing(self, hashes: Sequence[int]) -> list[int]:
-        return [
-            sum(_containing(part, hash_) for part in self._parts) for hash_ in hashes
-        ]
+        return [sum(_containing(p, hash_) for p in self._parts) for hash_ in hashes]
 
     def search(
         self, constants: ScoringParameters, *, k: int, after: int = BEFORE_ALL
