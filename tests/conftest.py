@@ -62,40 +62,14 @@ log_beside_the_tests()
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Begin the part of each worker with modules that shall stay whole.
-
-    `worksteal` cuts the list into equal parts, and who is through takes from the end of
-    another's: cheap tests are what evens out. One half of the workers has the tests of a
-    running registry, so that no more than these start one, the other half the slow ones.
-    """
-    config.stash[REGISTRY_MODULES] = {row.path for row in items if _needs_registry(row)}
-    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
-    modules: dict[Path, list[pytest.Item]] = {}
-    for item in items:
-        modules.setdefault(item.path, []).append(item)
-    groups = {
-        _needs_registry: range(-(-workers // 2)),
-        _is_slow: range(workers // 2, workers),
-    }
-    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    for belongs, numbers in groups.items():
-        chosen = [path for path, rows in modules.items() if any(map(belongs, rows))]
-        for path, number in zip(chosen, itertools.cycle(numbers)):
-            parts[number] += modules.pop(path)
-    rest = itertools.chain.from_iterable(modules.values())
-    total = len(items)
-    items.clear()
-    for number, part in enumerate(parts):
-        size = (total - len(items)) // (workers - number)
-        items += [*part, *itertools.islice(rest, max(0, size - len(part)))]
+    """Put the modules of a running registry beside each other: then it starts once."""
+    modules = {row.path for row in items if _needs_registry(row)}
+    config.stash[REGISTRY_MODULES] = modules
+    items.sort(key=lambda row: row.path not in modules)
 
 
 def _needs_registry(item: pytest.Item) -> bool:
     return {"registry", "postgres"} <= set(getattr(item, "fixturenames", ()))
-
-
-def _is_slow(item: pytest.Item) -> bool:
-    return item.get_closest_marker("slow") is not None
 
 
 @pytest.hookimpl(tryfirst=True)
