@@ -173,22 +173,20 @@ class Policy:
     @property
     def canonical_json(self) -> bytes:
         """RFC 8785 bytes of every constant; the reasons are prose and stay out."""
-        constants = {item.name: getattr(self, item.name) for item in fields(self)}
-        return rfc8785.dumps(
-            {
-                name: list(value) if isinstance(value, tuple) else value
-                for name, value in constants.items()
-            }
-        )
+        return _canonical(self)[0]
 
     @property
     def digest(self) -> str:
-        return _digest_of(self)
+        return _canonical(self)[1]
 
 
 @lru_cache(maxsize=8)
-def _digest_of(policy: Policy) -> str:
-    return f"sha256:{hashlib.sha256(policy.canonical_json).hexdigest()}"
+def _canonical(policy: Policy) -> tuple[bytes, str]:
+    """Make 40 KB and their digest once: an audit asks for them for each ranking."""
+    body = rfc8785.dumps(
+        {row.name: getattr(policy, row.name) for row in fields(policy)}
+    )
+    return body, f"sha256:{hashlib.sha256(body).hexdigest()}"
 
 
 class _Constant(msgspec.Struct, forbid_unknown_fields=True):
