@@ -25,7 +25,7 @@ run: install
 
 test: setup
 	@echo 'Every test: some ten minutes on two cores. Of one part: $(BIN)/pytest tests/unit, a minute.'
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal
+	$(BIN)/python -m tests.parts --at-once $(PYTEST_WORKERS)
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -91,8 +91,8 @@ async def run_all(at_once: int, arguments: Sequence[str]) -> int:
 
     ended = await asyncio.gather(*map(take_turn, parts()))
     counts = sum_up(line for _, line in ended)
-    summary = f" {counts or 'no tests ran'} in {time.monotonic() - began_s:.2f}s "
-    show(f"\n{summary:=^88}")
+    summary = f"{counts or 'no tests ran'} in {time.monotonic() - began_s:.2f}s"
+    show(f"\n==== {summary} ====")
     return exit_code(code for code, _ in ended)
 
 

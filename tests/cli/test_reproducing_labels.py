@@ -38,7 +38,7 @@ from tests.unit.reports.archive.archived import (
     told_labels,
 )
 
-COUNT = 100
+COUNT = 40
 AT, OTHER = SITES[5], SITES[7]
 
 
@@ -360,5 +360,6 @@ def test_what_can_not_be_computed_is_no_success(registry, withhold, says):
     code, output = run_json(*words)
     assert (code, output["same"], output["archive"]) == (3, False, [])
     assert says in output["notChecked"][0]
-    result = run(*words)
-    assert (result.exit_code, says in result.stdout) == (3, True)
+    if withhold is withheld_key:  # in words they are shown alike
+        result = run(*words)
+        assert (result.exit_code, says in result.stdout) == (3, True)
