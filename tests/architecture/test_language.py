@@ -193,7 +193,7 @@ RECURRING_FILES = frozenset(
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
     "crawler": 7_428,
-    "registry": 77_899,
+    "registry": 77_897,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))
