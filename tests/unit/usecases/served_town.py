@@ -9,12 +9,25 @@ import msgspec
 
 from registry.index.building.builder import Builder
 from registry.interfaces.rest.sites.profile_proofs import view_generation
+from registry.ranking.profile import Profile
 from registry.ranking.quality import StoredProbe, summarise_probes
 from registry.sites.identifier import parse_site_id
 from registry.usecases.reports.perturb import TrialListing
+from registry.usecases.reports.try_invariance import Shadow
 from registry.usecases.sites.profile_material import ProfileMaterial, material_of
 
 KEPT_BY = timedelta(hours=1)
+
+
+def with_profiles(town: Shadow) -> Shadow:
+    """Return the town with the profiles of its own listings made once for all tests."""
+    own = {id(listing): town.make(listing) for listing in town.listings}
+
+    def make(listing: TrialListing) -> Profile:
+        """Make what is perturbed; `town` holds the others, so that no id is given twice."""
+        return own.get(id(listing)) or town.make(listing)
+
+    return replace(town, make=make)
 
 
 def probed(listing: TrialListing) -> TrialListing:

@@ -36,7 +36,7 @@ from registry.usecases.reports.perturb import TrialListing
 from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance
 from registry.usecases.sites.list_site import Lister
 from tests.unit.records.encoded import encode_disclosure
-from tests.unit.usecases.served_town import ServedTown, probed
+from tests.unit.usecases.served_town import ServedTown, probed, with_profiles
 
 SECRET = sha256(b"day secret").digest()
 K = 20
@@ -49,13 +49,7 @@ def town(lister: Lister) -> Shadow:
     shadow = town_shadow(lister, CAST[::2])
     twins = [_twin(listing) for listing in shadow.listings[::3]]
     listings = list(map(probed, [*shadow.listings, *twins]))
-    honest = {id(listing): shadow.make(listing) for listing in listings}
-
-    def make(listing: TrialListing) -> Profile:
-        """Make what is perturbed; of the town's own the profiles are there."""
-        return honest.get(id(listing)) or shadow.make(listing)
-
-    return replace(shadow, listings=listings, make=make)
+    return with_profiles(replace(shadow, listings=listings))
 
 
 @pytest.fixture(scope="module")

@@ -32,16 +32,15 @@ from registry.usecases.reports.perturb import (
 )
 from registry.usecases.reports.try_invariance import Shadow, try_invariance
 from registry.usecases.sites.list_site import Lister
+from tests.unit.usecases.served_town import with_profiles
 
 TRIALS = 10 * len(PERTURBATIONS)
 
 
 @pytest.fixture(scope="module")
 def town(gazetteer: Gazetteer) -> Shadow:
-    return town_shadow(
-        Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY),
-        CAST[::2],
-    )
+    lister = Lister(gazetteer=gazetteer, encoder=load_encoder(), policy=DEFAULT_POLICY)
+    return with_profiles(town_shadow(lister, CAST[::2]))
 
 
 def test_nothing_moves_the_rankings_of_the_town(town: Shadow) -> None:
