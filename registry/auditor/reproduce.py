@@ -128,8 +128,11 @@ def reproduce(
     """
     files = [file for file in (answer, disclosures) if file]
     subjects, older = arguments[: not files], arguments[not files :]
-    if len(older) > 1 or len(files) + len(subjects) != 1:
-        raise click.UsageError("give ID, --answer or --disclosures")
+    no_source = [
+        name for name in older if "://" not in name and not Path(name).exists()
+    ]
+    if len(older) > 1 or len(files) + len(subjects) != 1 or no_source:
+        raise click.UsageError("give one of ID, --answer and --disclosures")
     received = _parse_answer(answer.read()) if answer else None
     if received:
         subjects, leaf_hash = (received.ranking.id,), received.ranking.leaf_hash

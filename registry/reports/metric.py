@@ -82,7 +82,8 @@ class Metric(Generic[Value]):
     none of a fair window, but for chance. comparisons: those of its cells that carry a
     reading, over which the report as a whole may err. panels: of the page, from the
     value and its rows; without them the title stands over one table.
-    more_rows: of what the cells can't annotate.
+    more_rows: of what the cells can't annotate. of: the type of the value, where that of
+    `measure` does not say it.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Metric(Generic[Value]):
     comparisons: Callable[[Value], Iterable[Judged]] = lambda _: ()
     more_rows: Callable[[Row, Value], Iterable[Row]] = lambda _of, _value: ()
     panels: Callable[[Value, Sequence[Row]], Iterable[Panel]] | None = None
+    of: Any = None
 
     def rows(self, value: Value) -> list[Row]:
         """Return a row for each figure of the cells, in the order of the cells."""

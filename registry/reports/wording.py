@@ -5,23 +5,13 @@ does not carry is called one that can be chance, whatever its size.
 """
 
 import re
-from collections.abc import Mapping
 
 from registry.reports.estimate import Estimate
 from registry.reports.report_terms import Algorithm, Terms
+from registry.toml_table import read_table
 
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])|_")
-_WORDS: Mapping[str, str] = {
-    "noDifferenceShown": "no difference shown",
-    "awrf": "AWRF",
-    "ndkl": "NDKL",
-    "gini": "Gini",
-    "hhi": "HHI",
-    "pValue": "p",
-    "adjustedPValue": "adjusted p",
-    "kindReading": "verdict on the kind",
-    "detectable": "would be shown from",
-}
+_WORDS = read_table(__package__, "names.toml", dict[str, str])
 
 
 def in_words(name: str) -> str:

@@ -65,7 +65,8 @@ def with_client(
     except ProblemAnswered as answered:
         print_problem(answered.problem)
     except httpx.TransportError as error:
-        errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}")
+        way_out = "; is it the right --registry (FAIR_REGISTRY_URL)?"
+        errors.print(f"[red]{url_of(error)} can't be reached:[/] {error}{way_out}")
     except (AnswerInvalid, RegistryError, *GARBLED) as invalid:
         errors.print(f"[red]The registry's answer is not one:[/] {shown(invalid)}")
     except TimeoutError:

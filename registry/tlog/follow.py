@@ -59,12 +59,21 @@ def verify_head(
 ) -> VerifiedCheckpoint:
     """Verify the checkpoint. data: the response at CHECKPOINT_PATH. Raises: LogInvalid."""
     if data is None:
-        raise LogInvalid(refusals.LOG_MISSING, "not found", path=CHECKPOINT_PATH)
+        detail = "not found; a new log has none before its witnesses have cosigned one"
+        raise LogInvalid(refusals.LOG_MISSING, detail, path=CHECKPOINT_PATH)
     try:
         head = verify_checkpoint(data, log_key, witness_keys)
     except RegistryError as exc:
+        detail, origin = (
+            exc.problem.detail,
+            data.split(b"\n")[0].decode("utf-8", "replace"),
+        )
+        if origin != log_key.name:
+            detail = (
+                f"it is of the log {origin}; {log_key.name} is followed with this key"
+            )
         raise LogInvalid(
-            refusals.LOG_CHECKPOINT_INVALID, exc.problem.detail, path=CHECKPOINT_PATH
+            refusals.LOG_CHECKPOINT_INVALID, detail, path=CHECKPOINT_PATH
         ) from exc
     if len(head.cosignatures) < quorum:
         raise LogInvalid(

@@ -74,7 +74,7 @@ WitnessAnswer = Cosigned | OtherSize | Declined
 _REASONS: dict[int, str] = {
     HTTPStatus.BAD_REQUEST: "it says that the request is malformed",
     HTTPStatus.FORBIDDEN: "it does not trust the key that signed the checkpoint",
-    HTTPStatus.NOT_FOUND: "it does not know this log",
+    HTTPStatus.NOT_FOUND: "it does not know this log; `witness --follow VKEY` adds it there",
     HTTPStatus.UNPROCESSABLE_ENTITY: "it says that the log does not extend what it saw",
     HTTPStatus.TOO_MANY_REQUESTS: "it receives too many requests",
 }

@@ -193,7 +193,9 @@ RECURRING_FILES = frozenset(
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
     "crawler": 7_428,
-    "registry": 77_897,
+    # +59 for the comparison of a report's table and page with its JSON (ADR 0321), after
+    # -109: commands, words of comparisons, names and lines of traces are tables.
+    "registry": 77_956,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))

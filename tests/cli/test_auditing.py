@@ -478,6 +478,14 @@ def test_what_nobody_opens_is_not_computed(history: History, served: Served) -> 
     assert (result.exit_code, "nothing to compute" in result.output) == (3, True)
 
 
+def test_an_id_beside_an_answer_is_not_read_as_a_folder(tmp_path: Path) -> None:
+    answer = tmp_path / "answer.json"
+    answer.write_text("{}")
+    result = run("reproduce", "01K.secret", "--answer", answer)
+    assert result.exit_code == 2
+    assert "give one of ID, --answer and --disclosures" in result.output
+
+
 # --- monitor ---
 
 SITE = format_site_id(7)

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -14,6 +15,7 @@ import pytest
 from sqlalchemy.engine import URL
 
 from crawler.cosigning import Cosigning
+from registry.cli.service.doctor import examine_quorum
 from registry.db.engine.engines import Engine, Role
 from registry.db.log.cosignatures import list_evidence, save_evidence
 from registry.settings import Settings, as_environment
@@ -152,6 +154,19 @@ async def test_with_a_quorum_the_log_shows_nothing_newer(
             assert record["leafIndex"] is None
         servers[1].always = None
         await until_served(served, servers, 300, 2)
+
+
+async def test_doctor_names_entries_that_wait_for_a_quorum(
+    owner: Engine, log: FilledLog, servers: list[WitnessServer], tmp_path: Path
+) -> None:
+    named = [f"{format_vkey(own.witness.key)} https://{own.host}" for own in servers]
+    settings = Settings(data=tmp_path, witnesses=",".join(named), witness_quorum=2)
+    assert await examine_quorum(owner, settings) == []
+    await log.grow(10)
+    (waiting,) = await examine_quorum(owner, settings)
+    assert (waiting.area, waiting.state) == ("witnesses", "act")
+    assert waiting.detail == "10 entries are signed, 0 have a quorum"
+    assert await examine_quorum(owner, replace(settings, witness_quorum=0)) == []
 
 
 async def test_without_a_quorum_the_newest_is_served_at_once(

@@ -25,6 +25,8 @@ from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parents[2]
+
 
 async def test_backup_that_is_older_than_the_log_is_refused_by_every_way_in(
     database: URL,
@@ -52,6 +54,28 @@ async def test_backup_that_is_older_than_the_log_is_refused_by_every_way_in(
     findings = {item["area"]: item for item in json.loads(output)["findings"]}
     assert (code, findings["log"]["state"]) == (1, "act")
     assert reason in findings["log"]["detail"]
+    assert "begin a new log" in findings["log"]["fix"]
+
+
+async def test_a_new_log_begins_with_the_commands_of_the_how_to(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "run.md").read_text()
+    block = page.partition("## Begin a new log")[2].partition("```bash\n")[2]
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    new = {"NEW_NAME": "registry.example/2", "NEW_DATA": str(tmp_path / "data-2")}
+    process = await asyncio.create_subprocess_exec(
+        *("bash", "-euo", "pipefail", "-c", block.partition("```")[0]),
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            **new,
+            "FAIR_REGISTRY_PUBLIC_URL": "https://registry.example",
+        },
+        stdout=asyncio.subprocess.PIPE,
+    )
+    output, _ = await process.communicate()
+    key = (tmp_path / "data-2" / "keys" / "log.vkey").read_text().strip()
+    assert (process.returncode, key in output.decode()) == (0, True), output
+    assert key.startswith("registry.example/2+")
 
 
 async def published(

@@ -1,8 +1,7 @@
 """A report in its JSON form, read as far as it has to be to compute it again."""
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -10,35 +9,9 @@ from registry.errors import Refused
 from registry.ranking.policy import POLICY_BY_DIGEST, Policy
 from registry.reports.archive.refusals import REPORT_NOT_REPRODUCIBLE
 from registry.reports.model import VERSION
+from registry.reports.render.json_object import snake_members
 from registry.reports.report_terms import Algorithm, Terms, Window
-
-Instant = Annotated[datetime, msgspec.Meta(tz=True)]
-
-
-class _Window(msgspec.Struct, rename="camel"):
-    start_at: Instant
-    end_at: Instant
-
-
-class _Terms(msgspec.Struct, rename="camel"):
-    """Terms of a report: seed and thresholds are the same for all, and not its choice."""
-
-    window: _Window
-    operator: str
-    category: str
-
-
-class _Algorithm(msgspec.Struct, rename="camel"):
-    policy_digest: str
-    code_digest: str
-    source_url: str
-    attestations: tuple[str, ...]
-
-
-class _Report(msgspec.Struct):
-    version: str
-    terms: _Terms
-    algorithm: _Algorithm
+from registry.terminal.output import GARBLED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,20 +38,18 @@ class CitedReport:
 
 
 def parse_report(body: bytes) -> CitedReport:
-    """Raises: Refused."""
+    """Return it; seed and thresholds are the same for all, and not its choice.
+
+    Raises: Refused.
+    """
     try:
-        read = msgspec.json.decode(body, type=_Report)
-        window = Window(
-            start_at=read.terms.window.start_at, end_at=read.terms.window.end_at
-        )
         members = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, ValueError) as error:
+        version, *parts = map(members.get, ("version", "terms", "algorithm"))
+        terms = msgspec.convert(snake_members(parts[0]), Terms)
+        algorithm = msgspec.convert(snake_members(parts[1]), Algorithm)
+    except (*GARBLED, AttributeError) as error:
         raise Refused(REPORT_NOT_REPRODUCIBLE, f"no JSON form: {error}") from error
-    if read.version != VERSION:
-        raise Refused(REPORT_NOT_REPRODUCIBLE, f"it is a {read.version}")
-    terms = msgspec.structs.asdict(read.terms)
-    return CitedReport(
-        members=members,
-        terms=Terms(**{**terms, "window": window}),
-        algorithm=Algorithm(**msgspec.structs.asdict(read.algorithm)),
-    )
+    if version != VERSION:
+        raise Refused(REPORT_NOT_REPRODUCIBLE, f"it is a {version}")
+    terms = Terms(window=terms.window, operator=terms.operator, category=terms.category)
+    return CitedReport(members=members, terms=terms, algorithm=algorithm)

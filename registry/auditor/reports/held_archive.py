@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HeldArchive:
-    """conduct: what the log's records showed."""
+    """conduct: what the log's records showed. further: what was compared besides."""
 
     rankings: RankingAgreement
     samples: SampleAgreement
@@ -41,10 +41,12 @@ class HeldArchive:
     trials: TrialAgreement
     declared: DeclaredAgreement
     conduct: ConductState
+    further: list[Agreement] = field(default_factory=list)
 
     @property
     def parts(self) -> tuple[Agreement, ...]:
-        return self.rankings, self.samples, self.labels, self.trials, self.declared
+        own = self.rankings, self.samples, self.labels, self.trials, self.declared
+        return *own, *self.further
 
     @property
     def differences(self) -> list[str]:

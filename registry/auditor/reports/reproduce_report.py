@@ -6,7 +6,7 @@ disclosed, and every figure of the report is computed from it and compared.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,7 @@ import msgspec
 from registry.auditor.auditor_key import audience_of, log_option, signer_of
 from registry.auditor.command import registry_options, run_audit
 from registry.auditor.reports.cited_report import CitedReport, parse_report
+from registry.auditor.reports.forms_agreement import FormsAgreement
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
 from registry.auditor.reports.logged_reports import names_window
 from registry.auditor.reports.report_signature import (
@@ -28,6 +29,7 @@ from registry.auditor.reports.report_signature import (
 from registry.auditor.source import LogSource
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import RegistryError
+from registry.identity.keys.public_keys import PublicKey
 from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
 from registry.records.attestation import Rescoring
 from registry.records.canonical import digest_of
@@ -35,6 +37,7 @@ from registry.records.record import parse_record
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.render.figure_comparison import Figure, figures_of
 from registry.reports.render.json_object import format_json
+from registry.reports.render.report_files import Form
 from registry.reports.report_terms import Terms
 from registry.terminal.key_files import KEY_FILE, key_file
 from registry.terminal.options import FOLDER, READABLE
@@ -50,6 +53,7 @@ from registry.usecases.reports.archived_report import (
     report_of_archive,
     window_of_archive,
 )
+from registry.usecases.reports.calendar_months import format_month
 
 IMPOSSIBLE, NOT_ALL_COMPUTED = 2, 3
 MAX_SHOWN = 100
@@ -72,6 +76,13 @@ NOT_PROVEN = (
     "--report", "file", required=True, type=READABLE, help="The report as JSON."
 )
 @click.option("--signature", type=READABLE, help="Of the report. [default: FILE.jws]")
+@click.option(
+    "--form",
+    "forms",
+    type=READABLE,
+    multiple=True,
+    help="It as CSV or HTML; repeatable.",
+)
 @promise_key_option
 @click.option(
     "--auditor",
@@ -103,6 +114,7 @@ def reproduce_report(
     signature: Path | None,
     promise_key: str | None,
     *,
+    forms: tuple[Path, ...],
     auditors: tuple[str, ...],
     attest_as: str | None,
     auditor_key: Path,
@@ -114,15 +126,15 @@ def reproduce_report(
 
     Needs the public log, the archive and the report, and no database. Each label must
     be the one that an auditor signed, that the site signed, or that its documents
-    declare, and each category too. Exit code 0: all is the same; 1: a figure differs,
-    or the archive is not what the log says; 2: it could not be computed; 3: nothing
-    differs, and not all could be computed.
+    declare, and each category too. A month's table and page, and each --form, must say
+    what the JSON says. Exit code 0: all is the same; 1: a figure differs, or the archive
+    is not what the log says; 2: it could not be computed; 3: nothing differs, and not
+    all could be computed.
     """
 
     async def work(source: LogSource) -> Reproduction:
-        token, body = read_signed(file, signature)
         key = key_of_promises(promise_key or await fetch_promise_key(source))
-        verify_detached(token, body, key, typ=REPORT_TYP)
+        body = _verified(file, signature, key)
         cited = parse_report(body)
         archive = open_archive(folder, key)
         cited.check_window(window_of_archive(archive))
@@ -132,6 +144,13 @@ def reproduce_report(
             source, settled, archive, auditors=auditors, watch=stored_digest.visit
         )
         _check_policy(cited, held)
+        agreement = FormsAgreement()
+        for path in forms:
+            form: Form = "csv" if path.suffix == ".csv" else "html"
+            agreement.compare(form, _verified(path, None, key), body)
+        month = format_month(cited.terms.window.start_at.date())
+        await agreement.compare_kept(source, month, stored_digest.forms, body)
+        held.further.append(agreement)
         return _compute(archive, cited, held, stored_digest)
 
     with _impossible():
@@ -141,6 +160,13 @@ def reproduce_report(
         _attest(url, reproduction.rescoring(signer, audience_of(url, log_name)), signer)
     reproduction.print_outcome(as_json=as_json)
     raise SystemExit(reproduction.exit_code)
+
+
+def _verified(file: Path, signature: Path | None, key: PublicKey) -> bytes:
+    """Return the file. Raises: click.ClickException, Refused if others signed it."""
+    token, body = read_signed(file, signature)
+    verify_detached(token, body, key, typ=REPORT_TYP)
+    return body
 
 
 @contextmanager
@@ -159,21 +185,23 @@ def _impossible() -> Iterator[None]:
 class StoredDigest:
     """Digest of the kept report of all of this window, held against this file.
 
-    digest: of the file. leaf: of the record, None where there is none.
+    digest: of the file. leaf: of the record, None where there is none. forms: the digests
+    that it has.
     """
 
     terms: Terms
     digest: str
     leaf: int | None = None
     is_other: bool = False
+    forms: Mapping[str, str] = field(default_factory=dict)
 
     def visit(self, index: int, entry: bytes) -> None:
         if b'"kind":"report"' not in entry or self.terms.operator + self.terms.category:
             return
         members, window = parse_record(entry), self.terms.window
         if names_window(members, window.start_at, window.end_at):
-            forms = cast("Mapping[str, str]", members["forms"])
-            self.leaf, self.is_other = index, forms.get("json") != self.digest
+            self.forms = cast("Mapping[str, str]", members["forms"])
+            self.leaf, self.is_other = index, self.forms.get("json") != self.digest
 
 
 def _attest(url: str, rescoring: Rescoring, signer: Signer) -> None:
@@ -239,7 +267,7 @@ class Reproduction:
             )
             return
         for line in self.held.differences:
-            console.print_line(f"[red]archive:[/] {shown(line)}")
+            console.print_line(f"[red]differs:[/] {shown(line)}")
         for line in self.held.missing:
             console.print_line(f"not computed: {shown(line)}")
         for figure in self.differing[:MAX_SHOWN]:

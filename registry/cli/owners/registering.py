@@ -224,6 +224,9 @@ def _print_registration(registration: dict[str, Any], url: str) -> None:
     console.print(f"{registration['host']}: [bold]{registration['status']}[/]")
     for problem in registration["problems"]:
         print_problem(problem)
+    if registration["status"] == "active":
+        site = f"{url.rstrip('/')}/v1/sites/{registration['host']}"
+        errors.print_line(f"How it is listed: {site}; what would help: {site}/advice")
     if registration["status"] == "verifying":
         status_url = url.rstrip("/") + registration["statusUrl"]
         errors.print_line(

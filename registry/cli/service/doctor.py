@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 import click
@@ -26,15 +27,18 @@ from registry.db.engine.engines import (
     engine_at,
 )
 from registry.db.engine.server_facts import ServerFacts, read_facts
-from registry.db.log.entries import read_times
+from registry.db.log.cosignatures import newest_checkpoint
+from registry.db.log.entries import latest_checkpoint, read_times
 from registry.db.schema.migrate import newest_revision
 from registry.publisher import continuity_of
 from registry.ranking.encoders.encoder import load_encoder
 from registry.settings import Settings
+from registry.terminal.options import data_option
 from registry.terminal.output import console, json_option, print_json
 from registry.usecases.log.continuity import Continuity, LogDamaged
 from registry.usecases.log.promiser import STANDSTILL
 from registry.usecases.log.sequence import load_edge
+from registry.usecases.log.served_log import WitnessPolicy
 
 OLDEST_POSTGRES = 15
 CLOCKS_AGREE_WITHIN = timedelta(seconds=2)
@@ -55,14 +59,15 @@ class Finding:
 
 
 @click.command()
+@data_option("Folder of the registry.")
 @json_option
-def doctor(*, as_json: bool) -> None:
+def doctor(data: Path | None, *, as_json: bool) -> None:
     """Say what is installed here, how it stands, and what to do.
 
     Reads only, but for an embedded database that is not running: it is started for the
     look. Exit code 1 where something must be done.
     """
-    settings = settings_or_exit()
+    settings = settings_or_exit(data=data)
     findings = [*examine_machine(settings), *_examine_database(settings)]
     if as_json:
         print_json({"findings": [asdict(finding) for finding in findings]})
@@ -152,6 +157,7 @@ async def _examined(settings: Settings) -> list[Finding]:
     continuity = continuity_of(settings_of_log(settings)) if has_key else None
     async with engine_at(settings.database_url) as engine:
         findings = [finding async for finding in examine_server(engine, continuity)]
+        findings += await examine_quorum(engine, settings)
     if not settings.witnesses and not settings.log_files:
         detail = (
             f"what was published is known in {settings.data} alone, and to no witness"
@@ -204,7 +210,7 @@ async def examine_log(engine: Engine, continuity: Continuity | None = None) -> F
         try:
             edge = await load_edge(connection, continuity)
         except LogDamaged as damaged:
-            fix = "restore the database: docs/run.md, section Restore"
+            fix = "restore the last commit, or begin a new log, as that section says"
             return Finding("log", "act", str(damaged), fix)
         oldest = (await read_times(connection)).oldest_pending
     now = datetime.now(UTC)
@@ -212,6 +218,19 @@ async def examine_log(engine: Engine, continuity: Continuity | None = None) -> F
         detail = f"records wait for their place since {oldest:%Y-%m-%d %H:%M} UTC"
         return Finding("log", "act", detail, "start the publisher, or read its log")
     return Finding("log", "good", f"{edge.size} leaves, as they were signed")
+
+
+async def examine_quorum(engine: Engine, settings: Settings) -> list[Finding]:
+    """Look whether witnesses hold up what is served; nothing where they do not."""
+    async with engine.connect() as connection:
+        signed = await latest_checkpoint(connection)
+        policy = WitnessPolicy(settings.witness_list, settings.witness_quorum)
+        served = await newest_checkpoint(connection, policy.ids, policy.quorum)
+    if not signed or served == signed:
+        return []
+    detail = f"{signed.size} entries are signed, {served.size if served else 0} have a quorum"
+    fix = "each witness must run, and follow log.vkey: docs/run.md, section Begin a new log"
+    return [Finding("witnesses", "advice" if served else "act", detail, fix)]
 
 
 def _table_of(findings: list[Finding]) -> Table:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from registry.terminal.printable import MAX_LINE, printable
+from registry.toml_table import read_table
 
 _LABEL_WIDTH = 11
 _ACTIONS_SHOWN = 12
@@ -26,26 +27,7 @@ def duration(seconds: float) -> str:
 
 
 _ADDRESSES = frozenset({"url", "location", "page"})
-_PLAIN: Mapping[str, tuple[str, str, bool | None]] = {
-    "redirected": ("redirect", "{url} leads to {location}", None),
-    "not_taken": ("refused", "{url}: {code}: {detail}, {elapsed_ms} ms", False),
-    "passed_over": ("not asked", "{url}: the host is left in peace by now", None),
-    "recognised": (
-        "{format}",
-        "{url}: {conformance} ({dialect}), {actions} actions, {deviations} deviations",
-        True,
-    ),
-    "unrecognised": ("no format", "{url}: {code}: {detail}", False),
-    "linked": ("link", "{page} points to {url} ({format})", None),
-    "noted": ("note", "{code}: {detail}", False),
-    "visit_ended": (
-        "visited",
-        "{documents} taken, {unchanged} unchanged, {absent} absent, {failures} failed",
-        None,
-    ),
-    "not_understood": ("nothing", "{code}: {detail}", False),
-    "leased": ("leased", "site {site_id} for {lease_s} s, fence {fence}", None),
-}
+_PLAIN = read_table("registry.cli.service", "trace_lines.toml", dict[str, list[str]])
 """Events of one line: its label, its words, and whether what they say is sound."""
 
 
@@ -80,7 +62,8 @@ class TraceWriter:
             yield _line("", f"what to do: {printable(event['fix'])}")
 
     def _plain_line(self, event: Event) -> Iterator[Text]:
-        label, words, sound = _PLAIN[event["event"]]
+        label, words, mark = _PLAIN[event["event"]]
+        sound = mark == "sound" if mark else None
         shown = {name: self._shown(name, value) for name, value in event.items()}
         yield _line(label.format_map(shown), words.format_map(shown), sound=sound)
 

@@ -125,7 +125,9 @@ def _proximity(facts: ProximityFacts) -> str:
     if not facts.local:
         return "what it offers is not bound to a place"
     if not facts.geonames_id:
-        return "it names no city that is known, so it counts as far away"
+        return (
+            "it names no city that is known: where a place is given, it counts as far"
+        )
     return "no place was given, so it is the same for all"
 
 

@@ -3,58 +3,29 @@
 Words of a verdict stand where a kind is judged, and nowhere else.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from registry.reports.metrics.comparison_cells import Comparison, Dimension
-from registry.reports.metrics.measures import Measure
 from registry.reports.wording import (
     describe_gap,
     format_percent,
     format_points,
     format_rate,
 )
+from registry.toml_table import read_table
 
-_CLASS_NAMES: Mapping[tuple[str, str], str] = {
-    ("size", "micro"): "Micro businesses",
-    ("size", "small"): "Small businesses",
-    ("size", "smallBusiness"): "Micro and small businesses together",
-    ("size", "medium"): "Medium businesses",
-    ("size", "large"): "Large businesses",
-    ("size", "unknown"): "Sites of undeclared size",
-    ("independence", "independent"): "Independent sites",
-    ("independence", "chain"): "Sites of chains",
-    ("independence", "unknown"): "Sites of undeclared independence",
-    ("age", "under30Days"): "Sites registered less than 30 days ago",
-    ("age", "under90Days"): "Sites registered 30 to 90 days ago",
-    ("age", "under1Year"): "Sites registered 90 days to a year ago",
-    ("age", "older"): "Sites registered a year ago or earlier",
-    ("age", "unknown"): "Sites whose day of registration is not known",
-}
-_SUBJECT_OF: Mapping[Measure, str] = {
-    "logarithmic": "attention",
-    "rankBiased": "rank-biased attention",
-    "topOne": "first places",
-    "selected": "selections",
-    "selectedGivenRank": "selections of sites shown",
-}
-_BY_RANKING = "The ranking gave {subject} {more} attention than their eligible share"
-_CAUSES: Mapping[Measure, str] = {
-    "logarithmic": _BY_RANKING,
-    "rankBiased": _BY_RANKING,
-    "topOne": "The ranking put {subject} first {more} often than their eligible share",
-    "selected": "Agents chose {subject} {more} often than their eligible share",
-    "selectedGivenRank": "Agents chose {subject} {more} often than their ranks explain",
-}
+_WORDS = read_table(__package__, "comparison_words.toml", dict[str, dict[str, str]])
 
 
 def name_class(dimension: str, name: str) -> str:
     """Return the words for the sites of a class."""
-    return _CLASS_NAMES.get((dimension, name)) or f"Sites of the {dimension} {name!r}"
+    words = _WORDS["classes"].get(f"{dimension}/{name}")
+    return words or f"Sites of the {dimension} {name!r}"
 
 
 def describe(subject: str, cell: Comparison) -> str:
     """Return the sentence of a comparison. subject: the words for its sites."""
-    what = _SUBJECT_OF[cell.measure]
+    what = _WORDS["subjects"][cell.measure]
     if not (cell.share and cell.eligible_share and cell.gap and cell.reading):
         withheld = f"{subject}, share of the {what}: withheld, as it {cell.withheld}."
         return withheld + _describe_power(cell)
@@ -98,8 +69,8 @@ def is_finding(cell: Comparison) -> bool:
 def _findings(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return the largest gap that the ranking made, and that of agents; else of both."""
     cells = sorted(filter(is_finding, comparisons), key=lambda c: -abs(_points(c)))
-    by_cause = {_CAUSES[cell.measure]: cell for cell in reversed(cells)}
-    together = by_cause.pop(_CAUSES["selected"], None)
+    by_cause = {_WORDS["causes"][cell.measure]: cell for cell in reversed(cells)}
+    together = by_cause.pop(_WORDS["causes"]["selected"], None)
     return list(by_cause.values()) or ([together] if together else [])
 
 
@@ -108,7 +79,7 @@ def _points(cell: Comparison) -> float:
 
 
 def _describe_finding(subject: str, cell: Comparison) -> str:
-    cause = _CAUSES[cell.measure].format(
+    cause = _WORDS["causes"][cell.measure].format(
         subject=subject[0].lower() + subject[1:], more=cell.kind_reading
     )
     return (

@@ -102,6 +102,7 @@ CONCENTRATION = Metric(
     name="concentration",
     title="Concentration over all eligible sites",
     measure=lambda basis: tuple(_cells(basis)),
+    of=tuple[Concentration, ...],
     definitions={
         "gini": (
             "Inequality between eligible sites, those that got nothing among them: "

@@ -153,6 +153,7 @@ MERIT_COMPARISON = Metric(
     name="merit",
     title="Exposure beside the ranker's own scores",
     measure=lambda basis: tuple(_cells(basis)),
+    of=tuple[MeritComparison, ...],
     definitions={
         "merit": (
             "The ranker's own score. Figures with it show whether exposure is consistent "

@@ -156,6 +156,7 @@ PARITY = Metric(
     name="parity",
     title="Classes of sites beside what would be expected",
     measure=lambda basis: tuple(_cells(basis)),
+    of=tuple[Parity, ...],
     definitions={
         "awrf": (
             "1 less the Jensen-Shannon divergence, base 2, of the classes' shares from "

@@ -76,6 +76,7 @@ REACH = Metric(
     name="reach",
     title="Sites that got anything at all",
     measure=lambda basis: tuple(_cells(basis)),
+    of=tuple[Reach, ...],
     definitions={
         "reach": (
             "Eligible sites of a class that got any of the measure, over those of the "

@@ -121,6 +121,7 @@ INVARIANCE = Metric(
     name="invariance",
     title="Trials of what must not move a ranking",
     measure=lambda basis: sum_trials(basis.survey.trials),
+    of=Invariance,
     sentences=lambda cell: (cell.sentence,),
     findings=lambda cell: (cell.sentence,) if cell.violations else (),
     definitions={
