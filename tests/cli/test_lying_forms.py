@@ -75,8 +75,8 @@ def test_a_form_with_another_figure_is_found_out(log, honest, forms, tmp_path, f
     assert done.exit_code == 1
     (line,) = [line for line in done.stdout.splitlines() if "differs" in line]
     assert line.startswith(f"differs: {form}: ")
-    told, by_json = line.split("by the JSON")
-    assert str(count + 1) in told
+    shown, by_json = line.split("by the JSON")
+    assert str(count + 1) in shown
     assert str(count) in by_json
 
 
@@ -115,8 +115,8 @@ def test_a_form_that_another_key_signed_gives_no_verdict(log, honest, forms, tmp
 
 
 @pytest.fixture
-def kept(forms, tmp_path):
-    """A registry that has kept the report and serves its forms, all honest."""
+def stored(forms, tmp_path):
+    """A registry that has stored the report and serves its forms, all honest."""
     town = played(COUNT)
     town.now = WINDOW.end_at
     window = {"start_at": WINDOW.start_at, "end_at": WINDOW.end_at}
@@ -134,21 +134,21 @@ def serve(served, form, body):
     served.signed[f"/v1/reports/{MONTH}?form={form}"] = body, token
 
 
-def test_a_kept_report_is_compared_as_it_is_served(kept, honest, forms, tmp_path):
-    words = options(kept.url, honest.folder, tmp_path / "report.json")
+def test_a_stored_report_is_compared_as_it_is_served(stored, honest, forms, tmp_path):
+    words = options(stored.url, honest.folder, tmp_path / "report.json")
     code, output = run_json(*words)
     assert (code, output["archive"]) == (0, []), output
-    assert f"/v1/reports/{MONTH}?form=html" in kept.requested
-    serve(kept, "csv", lie(forms, "csv")[0])
+    assert f"/v1/reports/{MONTH}?form=html" in stored.requested
+    serve(stored, "csv", lie(forms, "csv")[0])
     code, output = run_json(*words)
     assert (code, len(output["archive"])) == (1, 2), output
     assert output["archive"][0] == "csv: what is served is not what is on record"
 
 
-def test_what_is_on_record_counts_where_nothing_is_served(kept, honest, tmp_path):
-    kept.signed.clear()
-    words = options(kept.url, honest.folder, tmp_path / "report.json")
+def test_what_is_on_record_counts_where_nothing_is_served(stored, honest, tmp_path):
+    stored.signed.clear()
+    words = options(stored.url, honest.folder, tmp_path / "report.json")
     code, output = run_json(*words)
     assert (code, output["notChecked"]) == (0, [])
-    code, output = run_json(*options(kept.folder, *words[3:4], words[5]))
+    code, output = run_json(*options(stored.folder, *words[3:4], words[5]))
     assert (code, output["notChecked"]) == (0, [])

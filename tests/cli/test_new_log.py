@@ -37,7 +37,7 @@ def test_a_state_of_the_old_log_names_both_and_stays(
     code, output = run_json("verify", new, "--key", VKEY, "--state", old_state)
     assert (code, output["code"]) == (1, "log_checkpoint_invalid")
     assert output["detail"] == (
-        f"it is of the log {NEW.name}; {SIGNER.name} is followed with this key"
+        f"checkpoint: it is of the log {NEW.name}; {SIGNER.name} is followed with this key"
     )
     assert old_state.read_bytes() == before
 

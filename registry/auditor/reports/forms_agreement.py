@@ -49,12 +49,12 @@ class FormsAgreement(Agreement):
             self.missing.append(f"{form}: {MARKUP}")
         for tag, *ends in SequenceMatcher(None, theirs, ours).get_opcodes():
             if tag != "equal":
-                said, given = theirs[ends[0] : ends[1]], ours[ends[2] : ends[3]]
+                reported, computed = theirs[ends[0] : ends[1]], ours[ends[2] : ends[3]]
                 self.differ(
-                    f"{form}: {' '.join(said)!r}, by the JSON {' '.join(given)!r}"
+                    f"{form}: {' '.join(reported)!r}, by the JSON {' '.join(computed)!r}"
                 )
 
-    async def compare_kept(
+    async def compare_stored(
         self, source: LogSource, month: str, digests: Mapping[str, str], report: bytes
     ) -> None:
         """Compare those of a month as they are served. digests: of its record."""

@@ -149,7 +149,7 @@ def reproduce_report(
             form: Form = "csv" if path.suffix == ".csv" else "html"
             agreement.compare(form, _verified(path, None, key), body)
         month = format_month(cited.terms.window.start_at.date())
-        await agreement.compare_kept(source, month, stored_digest.forms, body)
+        await agreement.compare_stored(source, month, stored_digest.forms, body)
         held.further.append(agreement)
         return _compute(archive, cited, held, stored_digest)
 
