@@ -128,10 +128,7 @@ def reproduce(
     """
     files = [file for file in (answer, disclosures) if file]
     subjects, older = arguments[: not files], arguments[not files :]
-    no_source = [
-        name for name in older if "://" not in name and not Path(name).exists()
-    ]
-    if len(older) > 1 or len(files) + len(subjects) != 1 or no_source:
+    if len(files) + len(subjects) != 1 or not _is_source(*older):
         raise click.UsageError("give one of ID, --answer and --disclosures")
     received = _parse_answer(answer.read()) if answer else None
     if received:
@@ -155,6 +152,11 @@ def reproduce(
         return tally.print_outcome(as_json=as_json)
 
     raise SystemExit(run_audit(url, work, as_json=as_json))
+
+
+def _is_source(text: str = "", *more: str) -> bool:
+    """Return whether it is the address of at most one registry or copy of its log."""
+    return not more and (not text or "://" in text or Path(text).exists())
 
 
 class OutcomeTally:

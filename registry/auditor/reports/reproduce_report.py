@@ -4,7 +4,7 @@ The log says which rankings and choices there were, the archive opens what they
 disclosed, and every figure of the report is computed from it and compared.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -124,12 +124,10 @@ def reproduce_report(
 ) -> None:
     """Compute every figure of a fairness report again, and list the differences.
 
-    Needs the public log, the archive and the report, and no database. Each label must
-    be the one that an auditor signed, that the site signed, or that its documents
-    declare, and each category too. A month's table and page, and each --form, must say
-    what the JSON says. Exit code 0: all is the same; 1: a figure differs, or the archive
-    is not what the log says; 2: it could not be computed; 3: nothing differs, and not
-    all could be computed.
+    Needs the log, the archive and the report. Each label must be the one that an auditor
+    or the site signed, or that its documents declare, and each category too; a month's
+    table and page, and each --form, must say what the JSON says. Exit code 0: all is the
+    same; 1: a figure differs, or the archive; 2: not computed; 3: not all was computed.
     """
 
     async def work(source: LogSource) -> Reproduction:
@@ -139,19 +137,13 @@ def reproduce_report(
         archive = open_archive(folder, key)
         cited.check_window(window_of_archive(archive))
         settled = await TrustOptions(**trust).settle(source)
-        stored_digest = StoredDigest(cited.terms, digest_of(body))
+        stored = StoredDigest(cited.terms, digest_of(body))
         held = await hold_against_log(
-            source, settled, archive, auditors=auditors, watch=stored_digest.visit
+            source, settled, archive, auditors=auditors, watch=stored.visit
         )
         _check_policy(cited, held)
-        agreement = FormsAgreement()
-        for path in forms:
-            form: Form = "csv" if path.suffix == ".csv" else "html"
-            agreement.compare(form, _verified(path, None, key), body)
-        month = format_month(cited.terms.window.start_at.date())
-        await agreement.compare_stored(source, month, stored_digest.forms, body)
-        held.further.append(agreement)
-        return _compute(archive, cited, held, stored_digest)
+        held.further.append(await _compare_forms(source, stored, key, forms, body))
+        return _compute(archive, cited, held, stored)
 
     with _impossible():
         reproduction = run_audit(url, work, as_json=as_json)
@@ -167,6 +159,23 @@ def _verified(file: Path, signature: Path | None, key: PublicKey) -> bytes:
     token, body = read_signed(file, signature)
     verify_detached(token, body, key, typ=REPORT_TYP)
     return body
+
+
+async def _compare_forms(
+    source: LogSource,
+    stored: "StoredDigest",
+    key: PublicKey,
+    paths: Iterable[Path],
+    body: bytes,
+) -> FormsAgreement:
+    """Compare what is served of a month, and files. body: of the JSON."""
+    agreement = FormsAgreement()
+    for path in paths:
+        form: Form = "csv" if path.suffix == ".csv" else "html"
+        agreement.compare(form, _verified(path, None, key), body)
+    month = format_month(stored.terms.window.start_at.date())
+    await agreement.compare_stored(source, month, stored.forms, body)
+    return agreement
 
 
 @contextmanager
