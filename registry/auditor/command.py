@@ -1,11 +1,12 @@
 """Run of an audit: the source is opened, and faults are reported with exit code 1."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from registry.auditor.follow_log import Finding, Findings
 from registry.auditor.source import LogSource, LogUnreadable, open_source
@@ -67,6 +68,15 @@ def run_audit(
             print_json({"verified": None, "unreadable": cause})
         errors.print_line(f"[red]The log can't be read:[/] {cause}")
     raise SystemExit(1)
+
+
+def decode_lines(lines: Iterable[bytes], of: type[T]) -> Iterator[T]:
+    """Yield the objects of JSON lines. Raises: click.ClickException."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield msgspec.json.decode(line, type=of)
+        except msgspec.MsgspecError as error:
+            raise click.ClickException(f"line {number}: {error}") from error
 
 
 def print_findings(findings: list[Finding], *, as_json: bool) -> None:

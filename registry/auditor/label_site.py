@@ -18,7 +18,7 @@ from registry.client import Json, RegistryClient
 from registry.records.labelling import Labelling, digest_source
 from registry.sites.label import Independence, Label, Size, parse_chain, parse_percent
 from registry.terminal.options import DAY_TYPE
-from registry.terminal.output import console, json_option, print_answer
+from registry.terminal.output import console, json_option, print_answer, shown
 from registry.tlog.note import format_vkey
 
 
@@ -27,6 +27,9 @@ from registry.tlog.note import format_vkey
 @registry_options
 @auditor_options
 @log_option
+@click.option(
+    "--site", help="The site's id, so that you need not trust the registry for it."
+)
 @click.option("--size", type=click.Choice(get_args(Size)))
 @click.option("--independence", type=click.Choice(get_args(Independence)))
 @click.option("--chain", help="Which: its domain, or another identifier in a-z, 0-9.")
@@ -54,7 +57,7 @@ def label(
         raise click.UsageError("say what the site is, or --retract")
 
     async def work(client: RegistryClient) -> Json:
-        site_id = (await client.get(f"/v1/sites/{host}"))["id"]
+        site_id = options["site"] or (await client.get(f"/v1/sites/{host}"))["id"]
         now = datetime.fromtimestamp(int(time.time()), UTC)
         labelling = Labelling(
             auditor=format_vkey(signer.verifier_key),
@@ -66,10 +69,12 @@ def label(
             source_digest=digest_source(options["source"]),
         )
         signed = labelling.signed(signer.private).signed_members
-        return await client.post("/v1/labels", {**signed, "source": options["source"]})
+        sent = {**signed, "source": options["source"]}
+        return {**await client.post("/v1/labels", sent), "site": site_id}
 
     def show(answered: Json) -> None:
-        console.print(f"{host}: on record, leaf {answered['leafHash']}")
+        site, leaf = shown(answered["site"]), answered["leafHash"]
+        console.print(f"{host}, site {site}: on record, leaf {leaf}")
 
     print_answer(url, work, show, as_json=as_json)
 

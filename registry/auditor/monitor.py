@@ -1,7 +1,6 @@
 """`audit monitor`: what is new in the log about a site, or of an operator."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,13 +14,13 @@ from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
 from registry.records.record import parse_record
 from registry.records.record_fields import KIND_OF_ACT
-from registry.terminal.output import console, json_option, shown
+from registry.terminal.output import console, errors, json_option, shown
 
 SOMETHING_NEW = 3
 ABOUT_SITES = {*KIND_OF_ACT.values(), "moderation", "label"}
 BY_OPERATORS = {"ranking", "selection"}
 _SHOWN = (
-    *("act", "reason", "opn", "ranking", "site", "outcome"),
+    *("act", "reason", "kid", "opn", "ranking", "site", "outcome"),
     *("size", "independence", "chain", "commission", "observed"),
 )
 
@@ -69,6 +68,10 @@ def monitor(
         return await follow(source, options, state, watch=watcher.see)
 
     log = run_audit(url, work, as_json=as_json)
+    for day in log.overdue:
+        errors.print_line(
+            f"The secret of {day} is not revealed: this log stands still."
+        )
     if not as_json:
         console.print(
             f"{watcher.count} new in entries {log.first}..{log.checkpoint.size}"
@@ -100,12 +103,7 @@ class Watcher:
         if self._as_json:
             click.echo(json.dumps({"index": index, "record": members}))
         else:
-            members_text = shown(", ".join(_member_texts(dict(members))))
-            kind, minute = str(members["kind"]), str(members["t"])
-            console.print_line(f"{index:>10} {minute} {kind} {members_text}")
-
-
-def _member_texts(members: dict[str, Any]) -> Iterator[str]:
-    for name in _SHOWN:
-        if members.get(name) is not None:
-            yield f"{name} {members[name]}"
+            named = {name: members.get(name) for name in ("t", "kind", *_SHOWN)}
+            minute, kind, *rest = (own for own in named.items() if own[1] is not None)
+            text = shown(", ".join(f"{name} {value}" for name, value in rest))
+            console.print_line(f"{index:>10} {minute[1]} {kind[1]} {text}")

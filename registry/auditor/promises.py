@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from registry.auditor.command import (
+    decode_lines,
     named_registry_option,
     print_refusals,
     run_audit,
@@ -30,7 +31,11 @@ from registry.records.evidence import (
     verify_evidence,
 )
 from registry.records.promise import Promise, parse_promise, verify_promise
-from registry.records.rules.calendar_days import MERGE_DELAY, OUT_OF_ORDER
+from registry.records.rules.calendar_days import (
+    MERGE_DELAY,
+    OUT_OF_ORDER,
+    RESOLUTION,
+)
 from registry.terminal.options import READABLE
 from registry.terminal.output import console, errors, json_option, print_json, shown
 from registry.tlog.edge import edge_runs, rebuild_edge
@@ -73,7 +78,7 @@ def promises(
     the registry that gave it. The command asks this registry or the one you name.
     """
     options = TrustOptions(**trust)
-    receipts = _lines(file)
+    receipts = list(decode_lines(file.read_bytes().splitlines(), PromiseLine))
     address = sole_registry(url, named) or _registry_of(receipts)
 
     async def work(source: LogSource) -> list[dict[str, Any]]:
@@ -138,7 +143,7 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedPromise:
-    """outcome: kept, late, not due, foreign or broken. index: where the record stands."""
+    """outcome: kept, late, not due, ahead, foreign or broken. index: where the record stands."""
 
     outcome: str
     detail: str
@@ -185,6 +190,8 @@ class _Check:
             verify_promise(promise, leaf, parse_vkey(self.promise_key).public)
         except (RegistryError, ValueError) as error:
             return JudgedPromise(outcome="foreign", detail=str(error))
+        if promise.promised_at > (receipt.received_at or self.now) + RESOLUTION:
+            return JudgedPromise(outcome="ahead", detail="dated after it was received")
         hinted = await self._hinted_index(receipt.id)
         if hinted is not None and leaf_hash(await self.entries.at(hinted)) == leaf:
             return await self._judge_time(hinted, promise)
@@ -278,13 +285,3 @@ def _registry_of(receipts: list[PromiseLine]) -> str:
         names = ", ".join(sorted(registries)) or "none"
         raise click.UsageError(f"FILE names {names}; give --registry")
     return registries.pop()
-
-
-def _lines(file: Path) -> list[PromiseLine]:
-    receipts = []
-    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
-        try:
-            receipts.append(msgspec.json.decode(line, type=PromiseLine))
-        except msgspec.MsgspecError as error:
-            raise click.ClickException(f"line {number}: {error}") from error
-    return receipts

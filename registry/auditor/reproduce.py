@@ -3,7 +3,7 @@
 The log is verified first, so that policy, seed and secret are those that stand in it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +12,12 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from registry.auditor.command import named_registry_option, run_audit, sole_registry
+from registry.auditor.command import (
+    decode_lines,
+    named_registry_option,
+    run_audit,
+    sole_registry,
+)
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import has_leaf_hash
@@ -73,11 +78,16 @@ class ReceivedAnswer(msgspec.Struct):
     ranking: RecordReceipt
     results: tuple[ReceivedResult, ...]
 
-    def differences(self, scores: Sequence[DisclosedScore]) -> Iterator[str]:
-        """Hold the results against those that the record has."""
+    def differences(
+        self, scores: Sequence[DisclosedScore], hosts: Mapping[str, str]
+    ) -> Iterator[str]:
+        """Hold the results against those that the record has. hosts: of sites, as known."""
         received = [(result.site.id, result.score) for result in self.results]
         if received != [(row.site, row.score) for row in scores]:
             yield "the results that were received are not those on record"
+        for own in (result.site for result in self.results):
+            if own.host != hosts.get(own.id, own.host):
+                yield f"{own.id} was received as {own.host}, and is {hosts[own.id]}"
 
 
 @click.command()
@@ -142,7 +152,7 @@ def reproduce(
         profiles = ProfileChecks(source, Gazetteer.load(), sample)
         again = _Again(entries, log.conduct, profiles, received)
         if disclosures:
-            held = _in_range(read_held(disclosures), first, last)
+            held = _in_range(decode_lines(disclosures, Held), first, last)
         else:
             held = iter([await _fetch_record(source, subjects[0])])
         tally = OutcomeTally()
@@ -233,15 +243,6 @@ def _parse_answer(body: bytes) -> ReceivedAnswer:
         raise click.ClickException(f"no answer in full: {error}") from error
 
 
-def read_held(file: Iterable[bytes]) -> Iterator[Held]:
-    """Yield the answers of a file. Raises: click.ClickException."""
-    for number, line in enumerate(file, start=1):
-        try:
-            yield msgspec.json.decode(line, type=Held)
-        except msgspec.MsgspecError as error:
-            raise click.ClickException(f"line {number}: {error}") from error
-
-
 def _in_range(held: Iterator[Held], first: int, last: int | None) -> Iterator[Held]:
     for ranking in held:
         index = ranking.leaf_index
@@ -302,10 +303,11 @@ class _Again:
         values = {disclosure.name: disclosure.value for disclosure in opened}
         tie_seed = disclosed_seed(values, secret, policy_text)
         scores = msgspec.convert(values["scores"], list[DisclosedScore])
-        if self.received:
-            recomputation.add("results", self.received.differences(scores))
         self._hold_page(recomputation, values, scores)
         rebuilt = await self.profiles.check(members, values, tie_seed)
+        if self.received:
+            differences = self.received.differences(scores, self.profiles.hosts)
+            recomputation.add("results", differences)
         return Recomputation.joined([recomputation, rebuilt])
 
     def _hold_page(

@@ -12,9 +12,9 @@ import click
 import msgspec
 from rich.progress import Progress
 
-from registry.auditor.command import named_registry_option, run_audit
+from registry.auditor.command import decode_lines, named_registry_option, run_audit
 from registry.auditor.proof_check import ProvenEntries
-from registry.auditor.reproduce import Held, OutcomeTally, read_held
+from registry.auditor.reproduce import Held, OutcomeTally
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow
@@ -71,7 +71,7 @@ def trials(
     """
     rerun, tally = Rerun(day.date().isoformat()), OutcomeTally()
     opened = _archived(archive, rerun.archived)
-    held = chain(read_held(disclosures or ()), opened)
+    held = chain(decode_lines(disclosures or (), Held), opened)
     run_audit(
         named or DEFAULT_URL,
         lambda source: rerun.hold(source, TrustOptions(**trust), held),

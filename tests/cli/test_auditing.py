@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -517,10 +517,23 @@ def test_news_of_a_site_are_told_once(
     publish(folder, history.bodies)
     result = run(*options)
     assert result.exit_code == 3
-    assert "rotation act rotate" in result.output
+    assert "rotation act rotate, kid k" in result.output
     assert "moderation act quarantine, reason phishing" in result.output
     assert "delist" not in result.output
     assert run(*options).exit_code == 0
+
+
+@pytest.mark.parametrize("days", [0, 3])
+def test_a_log_that_stands_still_is_named_to_who_watches(
+    tmp_path: Path, days: int
+) -> None:
+    """Shown to him alone it has no news, and is sound."""
+    history = History(now=datetime.now(UTC) - timedelta(days=days)).begin()
+    folder = publish(tmp_path / "log", history.bodies)
+    options = ("monitor", folder, "--site", SITE, "--key", VKEY)
+    result = run(*options, "--state", tmp_path / "state")
+    assert result.exit_code == 0
+    assert ("is not revealed" in result.stderr) is bool(days)
 
 
 def test_rankings_of_an_operator_are_told_as_json_lines(

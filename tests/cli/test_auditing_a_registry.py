@@ -55,6 +55,17 @@ def test_everything_that_is_answered_can_be_audited(
     assert ranking["checked"][7:10] == ["words", "factors", "publishers"]
     assert [text[:5] for text in ranking["notChecked"]][:1] == ["ties:"]
 
+    for host, expected in ((None, []), ("evil.test", ["was received as evil.test"])):
+        [best, *_] = answers[0]["results"]
+        best["site"]["host"] = host or best["site"]["host"]
+        file = tmp_path / "answer.json"
+        file.write_text(json.dumps(answers[0]))
+        received = ("reproduce", "--answer", file, "--registry", registry.origin)
+        code, content = run_json(*received, "--state", state)
+        differences = content["rankings"][0]["differences"]
+        assert [word for word in expected if word not in differences[0]] == []
+        assert (code, len(differences)) == (1 if host else 3, len(expected))
+
     lines = tmp_path / "held.jsonl"
     lines.write_text("".join(json.dumps(item) + "\n" for item in result))
     held = ("reproduce", "--disclosures", lines, registry.origin, "--state", state)

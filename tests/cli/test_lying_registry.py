@@ -299,3 +299,22 @@ def test_an_auditors_question_is_for_the_registry_that_he_named(
     CliRunner().invoke(main, words, env=environment)
     question = json.loads(served.posted[-1])
     assert question["aud"] == served.url.partition("://")[2]
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_auditor_labels_the_site_that_he_named(
+    served: Served, tmp_path: Path, is_named: bool
+) -> None:
+    """A registry that names a rival's id has his signature under it, and shows it."""
+    environment = keygen("auditor", tmp_path)
+    own, other = map(format_site_id, (7, 8))
+    served.answers["/v1/sites/shop.test"] = {"id": other}
+    served.answers["/v1/labels"] = {"leafHash": "0" * 64, "site": own}
+    words = ["audit", "label", "shop.test", "--registry", served.url, "--size", "micro"]
+    words += ["--source", "a", "--name", "auditor.example"]
+    words += ["--site", own] if is_named else []
+    result = CliRunner().invoke(main, words, env=environment)
+    expected = own if is_named else other
+    assert json.loads(served.posted[-1])["site"] == expected
+    assert f"shop.test, site {expected}: on record" in result.output
+    assert ("/v1/sites/shop.test" in served.requested) is not is_named

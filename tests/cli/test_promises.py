@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.client import RegistryClient
+from registry.client import RegistryClient, keep_promise
 from registry.records.promise import format_promise, sign_promise
 from registry.sites.identifier import make_ulid
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
+from registry.tlog.tiles import encode_bundle, parse_bundle
 from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
 from tests.unit.records.history import NOON, History
 
@@ -108,6 +109,54 @@ def test_promises_of_one_file_are_held_against_each_other_to_the_second(
     file = keep(tmp_path, behind, ahead)
     assert outcomes(file, served.url) == (int(outcome == "late"), [outcome, "kept"])
     assert outcomes(keep(tmp_path, behind), served.url) == (0, ["kept"])
+
+
+@pytest.mark.parametrize(
+    ("ahead", "outcome"),
+    [
+        pytest.param(timedelta(seconds=50), "not due", id="clocks that differ"),
+        pytest.param(timedelta(seconds=70), "ahead", id="a minute"),
+        pytest.param(timedelta(days=365), "ahead", id="a year"),
+    ],
+)
+def test_a_promise_is_of_the_time_at_which_it_was_received(
+    served: Served, tmp_path: Path, ahead: timedelta, outcome: str
+) -> None:
+    """One that is dated ahead is never due; in a line of old the clock of now counts."""
+    answer = promised(OMITTED, datetime.now(UTC) + ahead)
+    file = keep(tmp_path, answer)
+    assert outcomes(file, served.url) == (int(outcome == "ahead"), [outcome])
+    keep_promise(tmp_path / "kept.jsonl", served.url, answer)
+    assert outcomes(tmp_path / "kept.jsonl")[1] == [outcome]
+
+
+def test_a_promise_dated_ahead_is_so_when_its_time_has_come(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    """The registry had ten minutes to think it over, and logged it then."""
+    answer = promised(history.bodies[600], made_at(600))
+    for minutes, outcome in ((0, "kept"), (10, "ahead")):
+        received = made_at(600) - timedelta(minutes=minutes)
+        line = {**answer, "receivedAt": received.isoformat()}
+        assert outcomes(keep(tmp_path, line), served.url)[1] == [outcome]
+
+
+@pytest.mark.parametrize("is_hinted", [True, False])
+def test_an_entry_beside_its_leaf_hash_alone_keeps_no_promise(
+    served: Served, tmp_path: Path, is_hinted: bool
+) -> None:
+    """Both are served for it, and the signed root has neither."""
+    bundle, tile = (served.folder / name for name in ("tile/entries/002", "tile/0/002"))
+    entries = list(parse_bundle(bundle.read_bytes(), 256))
+    entries[88] = OMITTED
+    bundle.write_bytes(encode_bundle(entries))
+    data = tile.read_bytes()
+    tile.write_bytes(data[: 88 * 32] + leaf_hash(OMITTED) + data[89 * 32 :])
+    answer = promised(OMITTED, made_at(600))
+    if is_hinted:
+        served.answers[f"/v1/records/{answer['id']}"] = {"leafIndex": 600}
+    code, output = run_json("promises", keep(tmp_path, answer), served.url)
+    assert (code, output["code"]) == (1, "log_tile_forged")
 
 
 @pytest.mark.parametrize("index", [3, 300, 1_100])

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ from tests.unit.reports.archive.archived import (
     missing,
     played,
     reordered,
+    statement_of,
     write,
 )
 
@@ -417,15 +419,23 @@ def test_runs_of_trials_that_no_record_tells_of_are_not_computed(
     assert result["notChecked"] == ["1 runs of trials: no record commits to them"]
 
 
-def test_a_tree_that_ends_before_the_window_does_not_hide_what_came_behind(
-    report, tmp_path
+@pytest.mark.parametrize("left_s", [20 * 3600, 1], ids=["hours", "the last second"])
+@pytest.mark.parametrize("kind", ["label", "registration"])
+def test_what_came_before_the_end_does_not_stand_behind_the_tree(
+    report, tmp_path, kind, left_s
 ):
-    """A label of which the archive knows nothing, as its tree is of before it."""
+    """A record of which the archive knows nothing, as its tree is of before it."""
     town = played(COUNT)
     early = note_of(publish(tmp_path / "early", town.bodies))
-    town.label(SITES[20], Label(size="large"))
+    town.now = WINDOW.end_at - timedelta(seconds=left_s)
+    if kind == "label":
+        town.label(SITES[20], Label(size="large"))
+    else:
+        town.register(disclosures()[20], statement_of(disclosures()[20], seq=2))
     archive = archived(tmp_path / "archive", town.rows, checkpoint=early)
     log = publish(tmp_path / "log", town.bodies)
     code, result = run_json(*options(log, archive.folder, report))
     assert code == 1
-    assert result["archive"] == ["its tree ends before its window"]
+    (difference,) = result["archive"]
+    assert f"a {kind} of 2026-11-2" in difference
+    assert "stands behind the archive's tree" in difference

@@ -20,6 +20,7 @@ from registry.db import labels as labels_as_told
 from registry.db.engine.engines import Role
 from registry.db.log import entries as stored_log
 from registry.db.log.erased_pages import ERASED
+from registry.db.log.logged_rankings import has_uncovered
 from registry.db.log.rankings import RankingWriter
 from registry.db.reports import observations, window_reading
 from registry.db.schema.column_types import ulid_of
@@ -31,6 +32,7 @@ from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.ties import tie_key
 from registry.records.disclosure import seal
 from registry.records.ranking_record import RankingFields
+from registry.records.record import registration_record
 from registry.reports.archive import observing
 from registry.reports.archive.declared_rows import read_declared
 from registry.reports.archive.duck import open_duck
@@ -44,7 +46,7 @@ from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms
 from registry.reports.window.columns import Rankings
 from registry.settings import Settings
-from registry.sites.identifier import format_site_id
+from registry.sites.identifier import format_site_id, make_ulid
 from registry.sites.label import Label
 from registry.tlog.checkpoint import parse_checkpoint
 from registry.tlog.note import parse_vkey
@@ -390,8 +392,32 @@ def test_the_command_writes_it_too(
         pytest.param(NOON.replace(tzinfo=None), NOON, id="without a zone"),
         pytest.param(NOON - timedelta(days=1, seconds=1), NOON, id="with seconds"),
         pytest.param(NOON, NOON + timedelta(hours=1), id="not over"),
+        pytest.param(NOON - timedelta(days=1), NOON, id="just over"),
     ],
 )
 def test_a_window_that_the_log_does_not_tell_is_refused(start: Any, end: Any) -> None:
     with pytest.raises(Refused, match="archive_window_invalid"):
         window_of_minutes(start, end, NOON)
+
+
+@pytest.mark.parametrize(("seconds", "is_waited_for"), [(0, False), (1, True)])
+async def test_a_registration_that_no_tree_has_yet_is_waited_for(
+    scene: Scene, seconds: int, *, is_waited_for: bool
+) -> None:
+    """Its site would be in the archive, and no record of it in the archive's tree."""
+    at = NOON - timedelta(days=400)  # before all else that tests here log
+    record = registration_record(
+        record_id=make_ulid(int(at.timestamp() * 1000), bytes(10)),
+        at=at,
+        site_id=format_site_id(7),
+        act="register",
+        seq=1,
+        kid="k",
+        jws=b"a.b.c",
+    )
+    end = at + timedelta(seconds=seconds)
+    async with scene.engines[Role.ERASER].connect() as connection:
+        assert not await has_uncovered(connection, end, 0)
+        await stored_log.accept(connection, record, at)
+        assert await has_uncovered(connection, end, 0) is is_waited_for
+        await connection.rollback()

@@ -11,6 +11,7 @@ from registry.auditor.profiles.committed import LATEST, Committed
 from registry.auditor.profiles.recomputed_profiles import RecomputedProfiles
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.sites.gazetteer import Gazetteer
+from registry.sites.host import parse_host
 from registry.sites.identifier import parse_site_id
 from registry.terminal.output import (
     DEFAULT_URL,
@@ -45,6 +46,11 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
         if maker is None:
             raise click.ClickException("the generation's policy is of another release")
         recomputed = await maker.make(committed, [await _site_of(source, host)])
+        recomputed.differences += [
+            f"{own.id}: it is not {host}'s, but {own.host}'s"
+            for own in recomputed.materials.values()
+            if own.host != parse_host(host, test_hosts=True).name
+        ]
         if generation == LATEST:
             recomputed.differences += recomputed.untimely(datetime.now(UTC))
         return committed, recomputed

@@ -31,11 +31,12 @@ CHECKED = ("words", "factors", "publishers", "eligible sites", "sample")
 
 @dataclass(slots=True)
 class ProfileChecks:
-    """Checks of rankings of one registry. sample: sites that are drawn for each."""
+    """Checks of a registry's rankings. sample: sites drawn for each. hosts: as served."""
 
     source: LogSource
     gazetteer: Gazetteer
     sample: int
+    hosts: dict[str, str] = field(default_factory=dict)
     _makers: dict[str, ProfileMaker] = field(default_factory=dict)
     _generations: dict[str, Committed] = field(default_factory=dict)
 
@@ -71,6 +72,7 @@ class ProfileChecks:
         await committed.fetch_words(map(hash_word, answer.terms))
         drawn = await committed.draw_sites(self.sample)
         recomputed = await maker.make(committed, [*answer.named_ids, *drawn])
+        self.hosts |= {own.id: own.host for own in recomputed.materials.values()}
         check = AnswerCheck(
             answer,
             ProvenProfiles(

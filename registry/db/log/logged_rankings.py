@@ -34,12 +34,9 @@ _COLUMNS = slice(5, 5 + len(RankingColumns._fields))
 
 # What is durable, but not in the tree of $size.
 UNCOVERED = text("""
-    SELECT EXISTS (SELECT FROM audit.pending
-            WHERE kind IN ('ranking', 'selection', 'label')
-            AND accepted_at >= :start AND accepted_at < :end)
+    SELECT EXISTS (SELECT FROM audit.pending WHERE accepted_at < :end)
         OR EXISTS (SELECT FROM audit.entry
-            WHERE kind IN ('ranking', 'selection', 'label')
-            AND accepted_at >= :start AND accepted_at < :end AND leaf_index >= :size)
+            WHERE leaf_index >= :size AND accepted_at < :end)
 """)
 
 
@@ -57,12 +54,10 @@ class StoredRanking(NamedTuple):
     selection: tuple[int, int | None, str | None] | None
 
 
-async def has_uncovered(
-    connection: Connection, start: datetime, end: datetime, size: int
-) -> bool:
-    """Return whether something of [start, end) is not in the first `size` leaves."""
-    window = {"start": start, "end": end, "size": size}
-    return bool((await connection.execute(UNCOVERED, window)).scalar_one())
+async def has_uncovered(connection: Connection, end: datetime, size: int) -> bool:
+    """Return whether something of before the end is not in the first `size` leaves."""
+    rows = await connection.execute(UNCOVERED, {"end": end, "size": size})
+    return bool(rows.scalar_one())
 
 
 async def read_rows(

@@ -8,20 +8,22 @@ and the sixteen bytes of each ranking's id.
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import cast
 
 import msgspec
 import numpy as np
 
 from registry.records.disclosure import digest_disclosure, parse_disclosure
-from registry.records.record import format_minute, parse_record
 from registry.reports.archive.agreement import MAX_SENTENCES, Agreement
 from registry.reports.archive.archive_rows import OPENED, ArchivedRanking, read_logged
 from registry.reports.archive.row_check import differences_of
 from registry.sites.identifier import decode_base32, parse_site_id
 
-_KINDS = (b'"kind":"ranking"', b'"kind":"selection"', b'"kind":"erase"')
+_BY_TREE = ("label", "registration")
+"""Kinds of which an archive has what its tree holds: no matter is what came later."""
+_KINDS = [
+    f'"kind":"{kind}"'.encode() for kind in ("ranking", "selection", "erase", *_BY_TREE)
+]
 _ID_BYTES = 16
 
 
@@ -68,8 +70,6 @@ class RankingAgreement(Agreement):
 
     def visit(self, index: int, entry: bytes) -> None:
         """Raises: Refused, where the archive can't be read."""
-        if index == self.size:
-            self._hold_end(entry)
         if not any(kind in entry for kind in _KINDS):
             return
         record = _read_entry(entry)
@@ -80,12 +80,9 @@ class RankingAgreement(Agreement):
         elif record.kind == "erase" and index < self.size:
             last = record.index if record.last is None else record.last
             self._erased.append((record.index, last))
-
-    def _hold_end(self, entry: bytes) -> None:
-        """Hold the first entry behind the tree against the window's last minute."""
-        last = datetime.fromisoformat(self.end) - timedelta(minutes=1)
-        if str(parse_record(entry)["t"]) < format_minute(last):
-            self.differ("its tree ends before its window")
+        elif record.kind in _BY_TREE and index >= self.size and record.t < self.end:
+            behind = "stands behind the archive's tree"
+            self.differ(f"entry {index}, a {record.kind} of {record.t}, {behind}")
 
     def finish(self) -> None:
         """Note what is left, once the log is read to its end."""
@@ -139,12 +136,9 @@ class RankingAgreement(Agreement):
     def _look_at_stray(self) -> None:
         """Choices that the archive lacks; those from earlier rankings are no matter."""
         ids = np.frombuffer(self._ids, f"S{_ID_BYTES}")
-        sought = np.array(
-            [_bytes_of(ranking) for _, ranking in self._stray], f"S{_ID_BYTES}"
-        )
-        for is_there, (index, ranking) in zip(
-            np.isin(sought, ids), self._stray, strict=True
-        ):
+        own = [_bytes_of(ranking) for _, ranking in self._stray]
+        are_there = np.isin(np.array(own, f"S{_ID_BYTES}"), ids)
+        for is_there, (index, ranking) in zip(are_there, self._stray, strict=True):
             if is_there:
                 choice = f"entry {index}, a choice from {ranking}"
                 self.differ(f"{choice}, is not in the archive")
@@ -162,12 +156,10 @@ class RankingAgreement(Agreement):
 
     def _next(self) -> ArchivedRanking | None:
         """The first row that is not compared yet."""
-        if self._row is None:
-            self._row = next(self.rows, None)
-            if self._row is not None:
-                if self._row.leaf_index <= self._last:
-                    self.differ(f"row {self._row.leaf_index} is out of the log's order")
-                self._last = self._row.leaf_index
+        if self._row is None and (row := next(self.rows, None)) is not None:
+            if row.leaf_index <= self._last:
+                self.differ(f"row {row.leaf_index} is out of the log's order")
+            self._row, self._last = row, row.leaf_index
         return self._row
 
     def _report_invented(self) -> None:

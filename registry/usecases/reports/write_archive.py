@@ -27,6 +27,8 @@ from registry.sites.identifier import format_site_id
 from registry.usecases.reports.make_report import MAX_WINDOW, verify_is_there
 
 RETRY_AFTER_S = 2
+COMMITTED_WITHIN = timedelta(minutes=1)
+"""Time after which each transaction that accepted something in the window has ended."""
 
 
 def window_of_minutes(start: datetime, end: datetime, now: datetime) -> Window:
@@ -36,7 +38,7 @@ def window_of_minutes(start: datetime, end: datetime, now: datetime) -> Window:
             raise Refused(
                 refusals.ARCHIVE_WINDOW_INVALID, f"{instant} is no minute in UTC"
             )
-    if not timedelta() < end - start <= MAX_WINDOW or end > now:
+    if not timedelta() < end - start <= MAX_WINDOW or end + COMMITTED_WITHIN > now:
         raise Refused(refusals.ARCHIVE_WINDOW_INVALID)
     return Window(start_at=start.astimezone(UTC), end_at=end.astimezone(UTC))
 
@@ -92,9 +94,7 @@ async def _covering_checkpoint(
 ) -> log.StoredCheckpoint:
     head = await log.latest_checkpoint(connection)
     size = head.size if head else 0
-    uncovered = await logged_rankings.has_uncovered(
-        connection, window.start_at, window.end_at, size
-    )
+    uncovered = await logged_rankings.has_uncovered(connection, window.end_at, size)
     if head is None or uncovered:
         raise Unavailable(refusals.ARCHIVE_NOT_COVERED, retry_after_s=RETRY_AFTER_S)
     return head

@@ -75,6 +75,10 @@ class Lying:
     def site_id(self) -> int:
         return min(self.town.materials)
 
+    @property
+    def host(self) -> str:
+        return str(self.town.materials[self.site_id]["host"])
+
 
 @pytest.fixture
 def lying(town: Shadow, tmp_path: Path) -> Iterator[Lying]:
@@ -153,7 +157,7 @@ LIES = {
 
 
 def audit(lying: Lying) -> tuple[int, Any]:
-    return run_json("profile", "any.test", "--registry", lying.served.url)
+    return run_json("profile", lying.host, "--registry", lying.served.url)
 
 
 def test_an_honest_profile_is_the_same(lying: Lying) -> None:
@@ -168,10 +172,20 @@ def test_a_lie_is_never_the_same_profile(name: str, lying: Lying) -> None:
     assert (code, output.get("same", False)) == (expected, False), output
 
 
+def test_the_profile_of_another_host_is_not_the_one_asked_for(lying: Lying) -> None:
+    """A site that is left out of the index, under the id of one that is in it."""
+    *_, other = lying.town.materials
+    lying.kind, lying.lie = "sites", members(id=format_site_id(other))
+    code, output = audit(lying)
+    assert (code, output["same"]) == (1, False)
+    (difference,) = output["differences"]
+    assert f"it is not {lying.host}'s, but " in difference
+
+
 def test_another_generation_than_the_one_named_proves_nothing(lying: Lying) -> None:
     code, output = run_json(
         "profile",
-        "any.test",
+        lying.host,
         "--registry",
         lying.served.url,
         "--generation",

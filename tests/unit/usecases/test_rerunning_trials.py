@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from registry.auditor.reproduce import read_held
+from registry.auditor.command import decode_lines
+from registry.auditor.reproduce import Held as HeldRanking
 from registry.auditor.rerun_trials import Rerun
 from registry.auditor.source import open_source
 from registry.auditor.trust import TrustOptions
@@ -172,7 +173,9 @@ async def rerun(served: Served, held: Held, lister: Lister) -> Rerun:
     """As the release of this lister does."""
     own = Rerun(DAY.isoformat(), make_lister=lambda _: lister)
     async with open_source(served.url) as source:
-        await own.hold(source, TrustOptions(), read_held(lines_of(held)))
+        await own.hold(
+            source, TrustOptions(), decode_lines(lines_of(held), HeldRanking)
+        )
     return own
 
 

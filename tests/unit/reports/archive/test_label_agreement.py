@@ -14,6 +14,7 @@ from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id
 from registry.sites.label import Label
 from registry.tlog.note import NoteAlgorithm, Signer, format_vkey
+from tests.unit.records.history import NOON
 from tests.unit.reports.archive.archived import (
     AUDITOR_KEY,
     MICRO,
@@ -249,6 +250,18 @@ def test_of_two_statements_of_one_second_either_may_count():
         labels[AT] = [words[place]]
         site = SiteDisclosure(site_id=format_site_id(AT), size=words[place].label.size)
         assert compared(town, labels, sites=[site]).differences == []
+
+
+@pytest.mark.parametrize("is_newest", [True, False])
+def test_what_was_signed_before_and_comes_later_does_not_count(is_newest):
+    """By the auditor's clock: a registry may put two labels on record as it likes."""
+    town = Town().begin()
+    newest = town.label(AT, Label(size="large"), stated_at=NOON)
+    former = town.label(AT, MICRO, stated_at=NOON - timedelta(seconds=1))
+    counting = newest if is_newest else former
+    site = SiteDisclosure(site_id=format_site_id(AT), size=counting.label.size)
+    differences = compared(town, {AT: [counting]}, sites=[site]).differences
+    assert len(differences) == (not is_newest)
 
 
 def test_a_label_that_is_too_old_does_not_count():

@@ -1,5 +1,7 @@
 """An archive beside its log: whatever is otherwise is told, and nothing else."""
 
+from datetime import timedelta
+
 import pytest
 
 from registry.index.query.eligible_estimate import PANEL_ROWS
@@ -12,11 +14,13 @@ from registry.reports.archive.archive_rows import (
 )
 from registry.reports.archive.ranking_agreement import RankingAgreement
 from registry.reports.archive.row_check import COUNTED_SITES, differences_of
+from registry.sites.label import Label
 from tests.unit.records.encoded import encode_disclosure
 from tests.unit.records.history import NOON
 from tests.unit.reports.archive.archived import (
     SITES,
     WINDOW,
+    disclosures,
     invented,
     missing,
     played,
@@ -49,6 +53,24 @@ def test_an_honest_archive_is_as_the_log_says():
     assert comparison.choices == sum(
         row.selection_index is not None for row in town.rows
     )
+
+
+@pytest.mark.parametrize("is_label", [True, False], ids=["label", "registration"])
+@pytest.mark.parametrize(
+    ("seconds", "behind", "count"), [(-1, 0, 1), (-1, 1, 0), (0, 0, 0), (-1, -1, 1)]
+)
+def test_the_tree_of_an_archive_has_all_of_before_the_end(
+    is_label, seconds, behind, count
+):
+    """behind: entries more that it has. Rankings and choices the window itself has."""
+    town = played(10)
+    size = len(town.bodies) + behind
+    town.now = WINDOW.end_at + timedelta(seconds=seconds)
+    if is_label:
+        town.label(SITES[20], Label(size="large"))
+    else:
+        town.register(disclosures()[20])
+    assert len(compared(town, size=size).differences) == count
 
 
 def test_records_outside_the_window_are_no_matter():
