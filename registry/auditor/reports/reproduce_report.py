@@ -296,6 +296,8 @@ def _compute(
     archive: Archive, cited: CitedReport, held: HeldArchive, stored_digest: StoredDigest
 ) -> Reproduction:
     """Raises: RegistryError, where the archive is as the log says and yet unreadable."""
+    if (digest := cited.algorithm.policy_digest) not in held.conduct.policies:
+        held.rankings.differ(f"the policy {digest} of the report is not logged")
     reproduced = partial(Reproduction, held=held, stored_digest=stored_digest)
     try:
         report = report_of_archive(archive, cited.algorithm, cited.terms, cited.policy)
