@@ -34,6 +34,7 @@ from registry.identity.statements.detached_jws import REPORT_TYP, verify_detache
 from registry.records.attestation import Rescoring
 from registry.records.canonical import digest_of
 from registry.records.record import parse_record
+from registry.records.record_fields import Members
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.render.figure_comparison import Figure, figures_of
 from registry.reports.render.json_object import format_json
@@ -148,8 +149,7 @@ def reproduce_report(
         reproduction = run_audit(url, work, as_json=as_json)
     if attest_as:
         signer = signer_of(auditor_key, attest_as)
-        rescoring = reproduction.rescoring(signer, audience_of(url, log_name))
-        members = rescoring.signed(signer.private).signed_members
+        members = reproduction.attestation(signer, audience_of(url, log_name))
         with_client(url, lambda client: client.post("/v1/attestations", members))
     reproduction.print_outcome(as_json=as_json)
     raise SystemExit(reproduction.exit_code)
@@ -235,12 +235,12 @@ class Reproduction:
             return 1
         return NOT_ALL_COMPUTED if self.held.missing else 0
 
-    def rescoring(self, signer: Signer, audience: str) -> Rescoring:
-        """Return what an auditor may attest to: of the whole log that he has read."""
+    def attestation(self, signer: Signer, audience: str) -> Members:
+        """Sign what an auditor may attest to: of the whole log that he has read."""
         rankings = self.held.counts["rankings"]
         unlike = len(self.held.differences) + len(self.differing)
         unlike += self.stored_digest.is_other or bool(self.failure)
-        return Rescoring(
+        rescoring = Rescoring(
             auditor=format_vkey(signer.verifier_key),
             audience=audience,
             first_index=0,
@@ -249,6 +249,7 @@ class Reproduction:
             mismatch_count=min(unlike, rankings),
             report=self.stored_digest.digest,
         )
+        return rescoring.signed(signer.private).signed_members
 
     def print_outcome(self, *, as_json: bool) -> None:
         counts = {**self.held.counts, "figures": self.figures}
