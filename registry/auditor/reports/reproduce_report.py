@@ -32,9 +32,8 @@ from registry.errors import RegistryError
 from registry.identity.keys.public_keys import PublicKey
 from registry.identity.statements.detached_jws import REPORT_TYP, verify_detached
 from registry.records.attestation import Rescoring
-from registry.records.canonical import digest_of
+from registry.records.canonical import JsonValue, digest_of
 from registry.records.record import parse_record
-from registry.records.record_fields import Members
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.render.figure_comparison import Figure, figures_of
 from registry.reports.render.json_object import format_json
@@ -235,7 +234,7 @@ class Reproduction:
             return 1
         return NOT_ALL_COMPUTED if self.held.missing else 0
 
-    def attestation(self, signer: Signer, audience: str) -> Members:
+    def attestation(self, signer: Signer, audience: str) -> dict[str, JsonValue]:
         """Sign what an auditor may attest to: of the whole log that he has read."""
         rankings = self.held.counts["rankings"]
         unlike = len(self.held.differences) + len(self.differing)

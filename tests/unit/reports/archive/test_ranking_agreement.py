@@ -101,6 +101,14 @@ def told_as_erased(town):
     row.scores_salt = row.factors = row.totals = row.ties = None
 
 
+def answer_held_back(town):
+    """And that alone: scores as a text need no order of the answer."""
+    row = next(row for row in town.rows[60:] if row.factors)
+    row.scores = row._value("scores").decode()
+    row.factors = row.totals = row.ties = row.tiers = row.probes = row.places = None
+    row.answer_salt, row.eligible, row.returned, row.sampled = None, 0, [], []
+
+
 def hidden_choice(town):
     row = next(row for row in town.rows if row.chosen)
     row.selection_index = row.chosen = None
@@ -187,6 +195,7 @@ def other_key(town):
         pytest.param(asked_otherwise, "the query is not", id="a query changed"),
         pytest.param(forged_factors, "the scores is not", id="factors changed"),
         pytest.param(told_as_erased, "no record says", id="scores held back"),
+        pytest.param(answer_held_back, "no record says", id="an answer held back"),
         pytest.param(hidden_choice, "is not in the archive", id="a choice held back"),
         pytest.param(other_choice, "of another site", id="a choice changed"),
         pytest.param(invented_choice, "no such choice", id="a choice invented"),
