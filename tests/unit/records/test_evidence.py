@@ -81,6 +81,11 @@ def test_a_broken_promise_is_shown_to_anyone():
     assert broken.shown_by == "record"
 
 
+def test_the_nearest_records_that_are_far_enough_show_it():
+    """A record tells its minute alone: eleven begins before the delay is over."""
+    assert verify_evidence(make_evidence(first=10, last=14)).shown_by == "record"
+
+
 def test_from_the_beginning_of_a_log_nothing_stands_before():
     broken = verify_evidence(make_evidence(first=0, first_entry=""))
     assert broken.first_index == 0
@@ -103,6 +108,7 @@ def test_the_end_of_a_log_that_says_no_more_is_dated_by_a_witness():
         pytest.param({"first": 13}, id="it begins behind the promise"),
         pytest.param({"first": 11}, id="it begins a minute before the promise"),
         pytest.param({"last": 10}, id="it ends before the delay is over"),
+        pytest.param({"last": 13}, id="it ends a minute before that"),
         pytest.param(
             {"last": 11, "size": 12, "seen_at": PROMISED_AT}, id="it was seen too early"
         ),
