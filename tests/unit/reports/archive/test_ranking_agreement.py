@@ -20,6 +20,7 @@ from tests.unit.records.history import NOON
 from tests.unit.reports.archive.archived import (
     SITES,
     WINDOW,
+    Town,
     disclosures,
     invented,
     missing,
@@ -84,6 +85,21 @@ def test_records_outside_the_window_are_no_matter():
     comparison = compared(town, start=start, end=end)
     assert comparison.differences == []
     assert 0 < comparison.rankings < COUNT
+
+
+def test_choices_across_the_ends_of_a_window_are_no_matter():
+    """From a ranking before it, and after it from one that is in it."""
+    town = Town().begin()
+    before = town.ask(1)
+    town.pass_by(hours=1)
+    inside = town.ask(2)
+    town.choose(before, before.returned[0])
+    town.pass_by(hours=1)
+    town.choose(inside, inside.returned[0])
+    inside.selection_index = inside.chosen = None
+    town.rows = [inside]
+    comparison = compared(town, start="2026-11-20T12:30Z", end="2026-11-20T13:30Z")
+    assert (comparison.differences, comparison.rankings) == ([], 1)
 
 
 def asked_otherwise(town):
