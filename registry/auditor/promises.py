@@ -31,11 +31,7 @@ from registry.records.evidence import (
     verify_evidence,
 )
 from registry.records.promise import Promise, parse_promise, verify_promise
-from registry.records.rules.calendar_days import (
-    MERGE_DELAY,
-    OUT_OF_ORDER,
-    RESOLUTION,
-)
+from registry.records.rules.calendar_days import MERGE_DELAY, OUT_OF_ORDER
 from registry.terminal.options import READABLE
 from registry.terminal.output import console, errors, json_option, print_json, shown
 from registry.tlog.edge import edge_runs, rebuild_edge
@@ -190,7 +186,7 @@ class _Check:
             verify_promise(promise, leaf, parse_vkey(self.promise_key).public)
         except (RegistryError, ValueError) as error:
             return JudgedPromise(outcome="foreign", detail=str(error))
-        if promise.promised_at > (receipt.received_at or self.now) + RESOLUTION:
+        if promise.promised_at > (receipt.received_at or self.now) + OUT_OF_ORDER:
             return JudgedPromise(outcome="ahead", detail="dated after it was received")
         hinted = await self._hinted_index(receipt.id)
         if hinted is not None and leaf_hash(await self.entries.at(hinted)) == leaf:
