@@ -20,7 +20,6 @@ WHOLE = (  # what costs most comes first, so that little is left for a single co
     ("faults",),
     ("api", "browser", "contract"),  # they ask one running registry
     ("cli", "demo"),
-    ("db",),
     ("architecture", "bench", "crawler"),
 )
 """Folders that share costly fixtures. All other files are dealt out."""
@@ -53,7 +52,7 @@ def parts() -> list[Part]:
 
 
 async def run_part(part: Part, arguments: Sequence[str]) -> tuple[int, str]:
-    """Run it, and show what it printed. Return its exit code, and its last line."""
+    """Run it, and show what it printed. Return its exit code, and pytest's summary."""
     name, files = part
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pytest", *arguments, *map(str, files)),
@@ -67,9 +66,21 @@ async def run_part(part: Part, arguments: Sequence[str]) -> tuple[int, str]:
         if process.returncode is None:
             process.terminate()
             await process.wait()
-    text = output.decode(errors="replace").rstrip()
+    text, summary = up_to_summary(output.decode(errors="replace"))
     show(f"\n--- {name}, with exit code {code}\n{text}")
-    return code, text.rpartition("\n")[2]
+    return code, summary
+
+
+def up_to_summary(text: str) -> tuple[str, str]:
+    """Return the text as far as pytest's summary, and that line.
+
+    Libraries in C complain behind it, when the process ends. Whole, and "" where it has
+    no summary.
+    """
+    summaries = list(re.finditer(r"^=+ .* in [0-9.]+s.*$", text, re.MULTILINE))
+    if not summaries:
+        return text.rstrip(), ""
+    return text[: summaries[-1].end()], summaries[-1].group()
 
 
 def show(text: str) -> None:
@@ -90,7 +101,7 @@ async def run_all(at_once: int, arguments: Sequence[str]) -> int:
             return await run_part(part, arguments)
 
     ended = await asyncio.gather(*map(take_turn, parts()))
-    counts = sum_up(line for _, line in ended)
+    counts = sum_up(summary for _, summary in ended)
     summary = f"{counts or 'no tests ran'} in {time.monotonic() - began_s:.2f}s"
     show(f"\n==== {summary} ====")
     return exit_code(code for code, _ in ended)
@@ -102,7 +113,7 @@ def exit_code(codes: Iterable[int]) -> int:
 
 
 def sum_up(lines: Iterable[str]) -> str:
-    """Add up pytest's last lines: "= 3 passed, 1 skipped in 2.00s ="."""
+    """Add up pytest's summaries: "= 3 passed, 1 skipped in 2.00s ="."""
     counts = Counter[str]()
     for line in lines:
         for number, outcome in re.findall(
@@ -114,7 +125,7 @@ def sum_up(lines: Iterable[str]) -> str:
 
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
-    reader.add_argument("--at-once", type=int, default=4, help="parts, default 4")
+    reader.add_argument("--at-once", type=int, default=6, help="parts, default 6")
     given, arguments = reader.parse_known_args()
     sys.exit(asyncio.run(run_all(given.at_once, arguments)))
 

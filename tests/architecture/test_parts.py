@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.parts import FOLDER, NO_TESTS, exit_code, parts, sum_up
+from tests.parts import FOLDER, NO_TESTS, exit_code, parts, sum_up, up_to_summary
 
 
 def test_every_file_of_tests_is_in_a_single_part() -> None:
@@ -26,3 +26,11 @@ def test_what_the_parts_counted_is_added_up() -> None:
         "no summary, for it was killed in 3 s",
     )
     assert sum_up(lines) == "1 failed, 320 passed, 3 skipped, 4 subtests passed"
+
+
+def test_what_a_library_says_behind_the_summary_hides_no_count() -> None:
+    output = "tests/a.py ..\n\n==== 2 passed in 0.50s ====\nleaked 28 instances!\n"
+    text, summary = up_to_summary(output)
+    assert text.endswith(summary)
+    assert sum_up([summary]) == "2 passed"
+    assert up_to_summary("Killed\n") == ("Killed", "")
