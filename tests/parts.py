@@ -77,7 +77,7 @@ def up_to_summary(text: str) -> tuple[str, str]:
     Libraries in C complain behind it, when the process ends. Whole, and "" where it has
     no summary.
     """
-    summaries = list(re.finditer(r"^=+ .* in [0-9.]+s.*$", text, re.MULTILINE))
+    summaries = list(re.finditer(r"^(?:=+ )?\d+ .* in [0-9.]+s.*$", text, re.MULTILINE))
     if not summaries:
         return text.rstrip(), ""
     return text[: summaries[-1].end()], summaries[-1].group()

@@ -33,4 +33,5 @@ def test_what_a_library_says_behind_the_summary_hides_no_count() -> None:
     text, summary = up_to_summary(output)
     assert text.endswith(summary)
     assert sum_up([summary]) == "2 passed"
+    assert up_to_summary("..\n2 passed in 0.50s\n")[1] == "2 passed in 0.50s"
     assert up_to_summary("Killed\n") == ("Killed", "")
