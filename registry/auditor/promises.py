@@ -42,6 +42,10 @@ from registry.tlog.tiles import TILE_WIDTH
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 CLOCKS = timedelta(seconds=1)  # of two web processes may differ by so much
+EXIT_UNPROVEN = 3
+UNPROVEN = (
+    "Not proven: a clock alone shows that its time was over, no entry of the log."
+)
 
 
 @click.command()
@@ -104,7 +108,10 @@ def promises(
 @click.option("--witness", "witnesses", multiple=True, metavar="VKEY")
 @json_option
 def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
-    """Check the evidence of a broken promise in FILE, asking nobody."""
+    """Check the evidence of a broken promise in FILE, asking nobody.
+
+    Exit code 3: nothing but a clock shows that the promised time was over.
+    """
     try:
         keys = [parse_vkey(witness) for witness in witnesses]
         parsed = parse_evidence(file.read_bytes())
@@ -112,8 +119,9 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
     except RegistryError as refused:
         print_refusals(refused, as_json=as_json)
         raise SystemExit(1) from refused
+    is_proven = broken.shown_by == "record"
     summary = {
-        "broken": True,
+        "broken": is_proven,
         "leafHash": broken.leaf.hex(),
         "promisedAt": broken.promise.promised_at.isoformat(),
         "promiseKey": parsed.promise_key,
@@ -125,16 +133,17 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
     }
     if as_json:
         print_json(summary)
-        return
-    console.print("[red]The promise was broken.[/]")
-    console.print_line(
-        f"Promised at {summary['promisedAt']}: leaf {summary['leafHash']}. It is none of the "
-        f"entries {summary['first']}..{summary['last']} of the log of size {summary['size']}, "
-        "which are all that could be it."
-    )
-    console.print(f"That the time was over is shown by the {summary['shownBy']}.")
-    console.print("Compare the keys with those that the registry publishes:")
-    console.print_line(f"  {summary['promiseKey']}\n  {summary['logKey']}")
+    else:
+        console.print("[red]The promise was broken.[/]" if is_proven else UNPROVEN)
+        console.print_line(
+            f"Promised at {summary['promisedAt']}: leaf {summary['leafHash']}. It is none "
+            f"of the entries {summary['first']}..{summary['last']} of the log of size "
+            f"{summary['size']}, which are all that could be it. That the time was over is "
+            f"shown by the {summary['shownBy']}. Compare the keys with those that the "
+            f"registry publishes:\n  {summary['promiseKey']}\n  {summary['logKey']}"
+        )
+    if not is_proven:
+        raise SystemExit(EXIT_UNPROVEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

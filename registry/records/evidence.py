@@ -57,8 +57,8 @@ class Evidence(
 class BrokenPromise:
     """Promise that the evidence shows broken. last_index: of the last leaf that was looked at.
 
-    shown_by: how it is known that the checkpoint is late enough: a record in the log, a
-    witness's time, or nothing but the clock of the reporter.
+    shown_by: how it is known that the checkpoint is late enough. Only a record in the log
+    proves it: the reporter may lie, and a witness may cosign an older checkpoint late.
     """
 
     promise: Promise

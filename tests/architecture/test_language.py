@@ -193,9 +193,9 @@ RECURRING_FILES = frozenset(
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
     "crawler": 7_428,
-    # +59 for the comparison of a report's table and page with its JSON (ADR 0321), after
-    # -109: commands, words of comparisons, names and lines of traces are tables.
-    "registry": 77_953,
+    # +59 for the comparison of a report's table and page with its JSON (ADR 0321), +9 for
+    # evidence that a clock alone dates, which accused honest registries (ADR 0314).
+    "registry": 77_962,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))

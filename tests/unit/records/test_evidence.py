@@ -5,7 +5,7 @@ import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from registry.errors import RegistryError
+from registry.errors import Refused, RegistryError
 from registry.records.evidence import Evidence, parse_evidence, verify_evidence
 from registry.records.promise import format_promise, sign_promise
 from registry.tlog.checkpoint import Checkpoint, format_checkpoint, sign_checkpoint
@@ -99,6 +99,20 @@ def test_the_end_of_a_log_that_says_no_more_is_dated_by_a_witness():
     assert verify_evidence(evidence).shown_by == "reporter"
     early = make_evidence(**end, witnessed_at=PROMISED_AT)
     assert verify_evidence(early, [WITNESS.verifier_key]).shown_by == "reporter"
+
+
+def test_an_older_checkpoint_that_is_cosigned_late_proves_nothing():
+    """Entry 12 came in time; the checkpoint before it, handed to a lagging witness, lacks it."""
+    evidence = make_evidence(
+        leaf=leaf_hash(ALL[12]),
+        last=11,
+        size=12,
+        witnessed_at=NOON + timedelta(hours=9),
+    )
+    assert verify_evidence(evidence, [WITNESS.verifier_key]).shown_by == "witness"
+    whole = make_evidence(leaf=leaf_hash(ALL[12]))
+    with pytest.raises(Refused, match="among those"):
+        verify_evidence(whole)
 
 
 @pytest.mark.parametrize(
