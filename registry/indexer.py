@@ -2,7 +2,8 @@
 
 One on each machine that answers searches. It alone needs the ranker's role; the web
 processes map what it puts out. Large merges are made by a process that it starts. It
-ends with exit code 65 when a file of the index is not what was written.
+ends with exit code 65 when a file of the index is not what was written; the next process
+rebuilds the files.
 """
 
 import os
@@ -16,12 +17,11 @@ import structlog
 from registry.db.engine.engines import Role, engine_at
 from registry.index.segments.array_file import FileDamaged
 from registry.observability import configure_logging
-from registry.process import keep_freed_memory, run_until_stopped
+from registry.process import EXIT_DAMAGED, keep_freed_memory, run_until_stopped
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
 from registry.usecases.search.build_index import IndexBuilder
 
-EXIT_DAMAGED = 65  # EX_DATAERR of sysexits.h: the next process rebuilds the files
 FREE_BYTES_HELD = 256 << 20
 """A whole index of a million sites takes about an eighth less CPU so."""
 

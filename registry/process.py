@@ -15,6 +15,7 @@ from registry.garbage_collection import collect_less_often
 HEARTBEATS = "HEARTBEATS"
 """Variable with the path of a named pipe, into which supervised processes write their ids."""
 HEARTBEAT_S = 1.0
+EXIT_DAMAGED = 65  # EX_DATAERR of sysexits.h: what is stored is not what was written
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _MAX_MMAP_THRESHOLD = 32 << 20  # the most that glibc accepts

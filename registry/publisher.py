@@ -18,7 +18,7 @@ from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
 from registry.db.log import old_checkpoints, partitions
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
-from registry.process import run_until_stopped
+from registry.process import EXIT_DAMAGED, run_until_stopped
 from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import settings_of_process
@@ -34,7 +34,6 @@ COMMIT_AHEAD_MINUTES = 5
 FRESH_CHECKPOINTS = timedelta(days=7, hours=1)
 """All of them stay for a week; the database refuses to drop younger ones."""
 RETRY_PAUSE_S = 0.5
-EXIT_DAMAGED = 65  # EX_DATAERR of sysexits.h
 
 logger = structlog.get_logger()
 

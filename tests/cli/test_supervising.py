@@ -12,7 +12,8 @@ import pytest
 
 from registry.cli.service import supervise
 from registry.cli.service.serve import beside
-from registry.cli.service.supervise import CannotGoOn, Part, Supervisor
+from registry.cli.service.supervise import CannotGoOn, Part, Supervisor, pause_after
+from registry.process import EXIT_DAMAGED
 from registry.settings_reader import EXIT_MISCONFIGURED
 from tests.waiting import until
 
@@ -116,3 +117,11 @@ async def test_parts_give_memory_back_unless_the_environment_says_otherwise(
     async with supervised(Part("writing", ["-c", script])):
         await until("it has written", lambda: file.exists() and ";" in file.read_text())
     assert file.read_text().startswith(own or "background_thread:true")
+
+
+def test_who_finds_a_log_damaged_is_started_ever_more_seldom() -> None:
+    pauses = [0.0]
+    for _ in range(8):
+        pauses.append(pause_after(EXIT_DAMAGED, pauses[-1]))
+    assert pauses[1:] == [1, 2, 4, 8, 16, 30, 30, 30]
+    assert pause_after(-9, pauses[-1]) == 1, "who was killed comes back at once"

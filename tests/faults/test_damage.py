@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL
 from registry import keyring
 from registry.db.engine.engines import Engine, Role
 from registry.db.log import entries as log
-from registry.publisher import EXIT_DAMAGED
+from registry.process import EXIT_DAMAGED
 from registry.records.record import Record
 from registry.settings import Settings, as_environment
 from tests.waiting import PATIENCE_S, until

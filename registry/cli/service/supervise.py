@@ -15,10 +15,11 @@ from pathlib import Path
 import click
 import structlog
 
-from registry.process import HEARTBEAT_S, HEARTBEATS
+from registry.process import EXIT_DAMAGED, HEARTBEAT_S, HEARTBEATS
 from registry.settings_reader import EXIT_MISCONFIGURED
 
 RESTART_PAUSE_S = 1.0
+DAMAGED_PAUSE_S = 30.0
 STOP_TIMEOUT_S = 10.0
 KILL_TIMEOUT_S = 5.0
 STALL_S = 30.0
@@ -75,6 +76,7 @@ class Supervisor:
 
     async def _keep_running(self, part: Part) -> None:
         """Raises: CannotGoOn."""
+        pause_s = 0.0
         while not self._stopping:
             with _named_pipe() as (pipe, heartbeats):
                 process = await self._start(part, pipe)
@@ -85,7 +87,8 @@ class Supervisor:
                 raise CannotGoOn(f"the {part.name} can't run with these settings")
             if not self._stopping:
                 logger.warning("part_ended", part=part.name, exit_code=code)
-                await asyncio.sleep(RESTART_PAUSE_S)
+                pause_s = pause_after(code, pause_s)
+                await asyncio.sleep(pause_s)
 
     async def _start(self, part: Part, pipe: Path) -> asyncio.subprocess.Process:
         """Raises: CannotGoOn."""
@@ -118,6 +121,16 @@ class Supervisor:
         with suppress(TimeoutError):
             async with asyncio.timeout(KILL_TIMEOUT_S):
                 await asyncio.gather(*(process.wait() for process in alive))
+
+
+def pause_after(code: int, before_s: float) -> float:
+    """Return the seconds until a part starts again. before_s: the pause before this run.
+
+    Starts that find a log damaged, until somebody mends it, come ever more seldom.
+    """
+    if code != EXIT_DAMAGED:
+        return RESTART_PAUSE_S
+    return min(max(2 * before_s, RESTART_PAUSE_S), DAMAGED_PAUSE_S)
 
 
 @contextmanager
