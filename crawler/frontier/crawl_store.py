@@ -112,7 +112,9 @@ class CrawlStore:
         async with self._engine.begin() as connection:
             # The hosts are held before their tasks, as everywhere, and in one order:
             # nobody waits in a circle.
-            current = await sites.lock_sites(connection, [v.host for v in several])
+            current = await sites.lock_sites(
+                connection, [visit.host for visit in several]
+            )
             ended = [
                 (visit, entry, visit.complete(entry))
                 for visit in several

@@ -103,7 +103,7 @@ class Watcher:
         if self._as_json:
             click.echo(json.dumps({"index": index, "record": members}))
         else:
-            named = {name: members.get(name) for name in ("t", "kind", *_SHOWN)}
-            minute, kind, *rest = (own for own in named.items() if own[1] is not None)
-            text = shown(", ".join(f"{name} {value}" for name, value in rest))
-            console.print_line(f"{index:>10} {minute[1]} {kind[1]} {text}")
+            record: dict[str, Any] = {**members}
+            known = [name for name in _SHOWN if record.get(name) is not None]
+            text = shown(", ".join(f"{name} {record[name]}" for name in known))
+            console.print_line(f"{index:>10} {record['t']} {record['kind']} {text}")

@@ -22,25 +22,21 @@ from msgspec import structs
 
 from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies, drive
-from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.scratch import scratch_folder
 from registry.bench.service import (
-    UNLIMITED,
-    OtherSites,
     PreparedService,
     build_index,
     memory_mb,
     path_of,
     prepare,
+    scratch_service,
     serving,
 )
 from registry.bench.synthetic import tables
-from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.ports import verify_port_is_free
 from registry.client import RegistryClient
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.sites import profiles
 from registry.index.building.manifest import read_manifest
-from registry.observability import configure_logging
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.ranking.profile import Profile, parse_profile
 from registry.ranking.terms import stem
@@ -74,11 +70,7 @@ def changes(data: Path | None, *, as_json: bool, **given: Any) -> None:
     rebuild_cpu_s is all CPU of the indexer while a base was built, changes too.
     """
     with scratch_folder(data) as folder:
-        try:
-            figures = asyncio.run(_Bench(folder=folder, **given).measure())
-        except OtherSites as other:
-            reason = f"{folder} holds {other.sites} sites"
-            raise click.ClickException(reason) from other
+        figures = asyncio.run(_Bench(folder=folder, **given).measure())
     tell_figures(figures, as_json=as_json)
     if figures["failures"]:
         raise SystemExit(1)
@@ -93,17 +85,14 @@ class _Bench:
     port: int
 
     async def measure(self) -> dict[str, Any]:
-        settings = settings_or_exit(
-            port=self.port, data=self.folder, database_url="", limits=UNLIMITED
-        )
-        configure_logging("json")
-        verify_port_is_free(settings.host, settings.port)
-        with scratch_postgres(self.folder) as server:
-            url = database_url(server)
-            settings = replace(settings, database_url=url, workers=1)
+        service = scratch_service(self.folder, port=self.port, workers=1)
+        with service as (settings, _):
             prepared = await prepare(settings, self.sites, print_progress)
             indexed = await build_index(settings)
-            async with engine_at(url, pool=2) as owner, serving(settings):
+            async with (
+                engine_at(settings.database_url, pool=2) as owner,
+                serving(settings),
+            ):
                 figures = await self._measure(settings, owner, prepared)
                 return {**figures, "index_built": indexed and asdict(indexed)}
 

@@ -9,7 +9,7 @@ import json
 import time
 import urllib.request
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,28 +21,22 @@ from registry.bench import table_sizes
 from registry.bench.figures import tell_figures
 from registry.bench.load import Latencies, drive
 from registry.bench.scratch import (
-    database_url,
     postgres_cpu_s,
     scratch_folder,
-    scratch_postgres,
 )
 from registry.bench.service import (
     LIMIT,
-    UNLIMITED,
-    OtherSites,
     PreparedService,
     build_index,
     memory_mb,
     path_of,
     prepare,
+    scratch_service,
     serving,
 )
-from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.ports import verify_port_is_free
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.log import entries as log
-from registry.observability import configure_logging
 from registry.ranking.rank_score import SHOWN
 from registry.terminal.output import json_option, print_progress
 
@@ -79,10 +73,7 @@ def search(data: Path | None, *, as_json: bool, **given: Any) -> None:
     Ends with exit code 1 if an answer fails, or one is not on record.
     """
     with scratch_folder(data) as folder:
-        try:
-            figures = asyncio.run(_Bench(folder=folder, **given).measure())
-        except OtherSites as other:
-            raise click.ClickException(f"{folder}: {other}") from other
+        figures = asyncio.run(_Bench(folder=folder, **given).measure())
     tell_figures(figures, as_json=as_json)
     if figures["failures"] or figures["unrecorded"]:
         raise SystemExit(1)
@@ -99,22 +90,15 @@ class _Bench:
     turns: int
 
     async def measure(self) -> dict[str, Any]:
-        settings = settings_or_exit(
-            port=self.port,
-            data=self.folder,
-            workers=self.workers,
-            database_url="",
-            limits=UNLIMITED,
-        )
-        configure_logging("json")
-        verify_port_is_free(settings.host, settings.port)
-        with scratch_postgres(self.folder) as server:
-            url = database_url(server)
-            settings = replace(settings, database_url=url)
+        service = scratch_service(self.folder, port=self.port, workers=self.workers)
+        with service as (settings, server):
             prepared = await prepare(settings, self.sites, print_progress)
             indexed = await build_index(settings)
             started = time.perf_counter()
-            async with engine_at(url, pool=2) as owner, serving(settings):
+            async with (
+                engine_at(settings.database_url, pool=2) as owner,
+                serving(settings),
+            ):
                 ready_s = round(time.perf_counter() - started, 1)
                 figures = await self._load(settings.origin, server, owner, prepared)
                 figures |= await self._compare_details(

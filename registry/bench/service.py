@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ import msgspec
 import psutil
 
 from registry import keyring
+from registry.bench.scratch import database_url, scratch_postgres
 from registry.bench.synthetic.documented import DocumentWriter
 from registry.bench.synthetic.entries import EntryWriter
 from registry.bench.synthetic.queries import make_requests
@@ -26,13 +27,17 @@ from registry.bench.synthetic.tables import (
     copy_sites,
     empty_sites,
 )
+from registry.cli.service.command_settings import settings_or_exit
+from registry.cli.service.ports import verify_port_is_free
 from registry.cli.service.serve import until_ready
 from registry.cli.service.supervise import Supervisor, parts_of_service
+from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Engine, engine_at
 from registry.db.schema.migrate import migrate
 from registry.index.building.manifest import read_manifest
 from registry.index.building.recovery import is_current_code
 from registry.index.segments.array_file import FileDamaged
+from registry.observability import configure_logging
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.settings import Settings, as_environment
 from registry.usecases.ids import utc_now
@@ -61,12 +66,21 @@ class PreparedService(msgspec.Struct, frozen=True):
     documents: int = 0
 
 
-class OtherSites(ValueError):
-    """A folder holds another registry than the one to be measured."""
+@contextmanager
+def scratch_service(
+    folder: Path, *, port: int, workers: int
+) -> Iterator[tuple[Settings, EmbeddedPostgres]]:
+    """Run the database of a service on this folder; yield the service's settings too.
 
-    def __init__(self, sites: int) -> None:
-        self.sites = sites
-        super().__init__(f"the folder holds {sites} sites, or others than these")
+    Raises: click.ClickException if the port is taken.
+    """
+    settings = settings_or_exit(
+        port=port, data=folder, workers=workers, database_url="", limits=UNLIMITED
+    )
+    configure_logging("json")
+    verify_port_is_free(settings.host, settings.port)
+    with scratch_postgres(folder) as server:
+        yield replace(settings, database_url=database_url(server)), server
 
 
 def path_of(words: str, point: tuple[float, float] | None) -> str:
@@ -97,8 +111,9 @@ async def serving(settings: Settings) -> AsyncIterator[None]:
 async def prepare(
     settings: Settings, sites: int, print_progress: Tell, *, documents: int = 0
 ) -> PreparedService:
-    """Fill the folder, unless it is filled already. Raises: OtherSites, UsageError.
+    """Fill the folder, unless it is filled already.
 
+    Raises: click.ClickException if it holds another registry than the one to be measured.
     documents: see `PreparedService`.
     """
     if settings.policy.digest != DEFAULT_POLICY.digest:
@@ -114,7 +129,8 @@ async def prepare(
         )
     held = prepared.sites, prepared.policy, prepared.documents
     if held != (sites, DEFAULT_POLICY.digest, documents):
-        raise OtherSites(prepared.sites)
+        held_here = f"the folder holds {prepared.sites} sites, or others than these"
+        raise click.ClickException(f"{settings.data}: {held_here}")
     # Only a whole registry is marked: one that was broken off is made anew.
     marker.write_bytes(msgspec.json.encode(prepared))
     return prepared

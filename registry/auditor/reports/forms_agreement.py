@@ -36,17 +36,22 @@ _PARTS: Mapping[Form, Callable[[str], Sequence[str]]] = {
 class FormsAgreement(Agreement):
     """Agreement of the forms of a report with its JSON."""
 
-    def compare(self, form: Form, body: bytes, report: bytes) -> None:
-        """Compare rows of a table or words of a page. report: as JSON."""
-        if (parsed := parse_json(report)) is None:
-            self.missing.append(f"{form}: {OTHER_RELEASE}")
+    def __init__(self, report: bytes) -> None:
+        """report: as JSON."""
+        super().__init__()
+        self._report = parse_json(report)
+
+    def compare(self, form: Form, body: bytes) -> None:
+        """Compare rows of a table or words of a page."""
+        if self._report is None:
+            self.lack(f"{form}: {OTHER_RELEASE}")
             return
-        if body == (expected := FORMAT[form](parsed)):
+        if body == (expected := FORMAT[form](self._report)):
             return
         texts = body.decode(errors="replace")[: 2 * len(expected)], expected.decode()
         theirs, ours = map(_PARTS[form], texts)
         if ours == theirs:
-            self.missing.append(f"{form}: {MARKUP}")
+            self.lack(f"{form}: {MARKUP}")
         for tag, *ends in SequenceMatcher(None, theirs, ours).get_opcodes():
             if tag != "equal":
                 reported, computed = theirs[ends[0] : ends[1]], ours[ends[2] : ends[3]]
@@ -55,7 +60,7 @@ class FormsAgreement(Agreement):
                 )
 
     async def compare_stored(
-        self, source: LogSource, month: str, digests: Mapping[str, str], report: bytes
+        self, source: LogSource, month: str, digests: Mapping[str, str]
     ) -> None:
         """Compare those of a month as they are served. digests: of its record."""
         for form in [form for form in _PARTS if form in digests]:
@@ -63,10 +68,10 @@ class FormsAgreement(Agreement):
                 path = f"/v1/reports/{month}?form={form}"
                 _, body = await source.signed_file(path)
             except LogUnreadable as unreadable:
-                parsed = parse_json(report)
-                if not parsed or digest_of(FORMAT[form](parsed)) != digests[form]:
-                    self.missing.append(f"{form}: {unreadable}")
+                own = self._report and digest_of(FORMAT[form](self._report))
+                if own != digests[form]:
+                    self.lack(f"{form}: {unreadable}")
                 continue
             if digest_of(body) != digests[form]:
                 self.differ(f"{form}: what is served is not what is on record")
-            self.compare(form, body, report)
+            self.compare(form, body)

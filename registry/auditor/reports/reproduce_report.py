@@ -169,12 +169,12 @@ async def _compare_forms(
     body: bytes,
 ) -> FormsAgreement:
     """Compare what is served of a month, and files. body: of the JSON."""
-    agreement = FormsAgreement()
+    agreement = FormsAgreement(body)
     for path in paths:
         form: Form = "csv" if path.suffix == ".csv" else "html"
-        agreement.compare(form, _verified(path, None, key), body)
+        agreement.compare(form, _verified(path, None, key))
     month = format_month(stored.terms.window.start_at.date())
-    await agreement.compare_stored(source, month, stored.forms, body)
+    await agreement.compare_stored(source, month, stored.forms)
     return agreement
 
 

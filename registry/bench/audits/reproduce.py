@@ -12,26 +12,22 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from registry.bench.figures import tell_figures
-from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.scratch import scratch_folder
 from registry.bench.service import (
     LIMIT,
-    UNLIMITED,
-    OtherSites,
     build_index,
     path_of,
     prepare,
+    scratch_service,
     serving,
 )
-from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.ports import verify_port_is_free
-from registry.observability import configure_logging
 from registry.terminal.output import json_option, print_progress
 
 PORT = 8193
@@ -64,10 +60,7 @@ def reproduce(data: Path | None, *, as_json: bool, **given: Any) -> None:
     Ends with exit code 1 if one differs.
     """
     with scratch_folder(data) as folder:
-        try:
-            figures = asyncio.run(_Bench(folder=folder, **given).measure())
-        except OtherSites as other:
-            raise click.ClickException(f"{folder}: {other}") from other
+        figures = asyncio.run(_Bench(folder=folder, **given).measure())
     tell_figures(figures, as_json=as_json)
     if not set(figures["exit_codes"]) <= set(_SAME):
         raise SystemExit(1)
@@ -82,17 +75,8 @@ class _Bench:
     port: int
 
     async def measure(self) -> dict[str, Any]:
-        settings = settings_or_exit(
-            port=self.port,
-            data=self.folder,
-            workers=1,
-            database_url="",
-            limits=UNLIMITED,
-        )
-        configure_logging("json")
-        verify_port_is_free(settings.host, settings.port)
-        with scratch_postgres(self.folder) as server:
-            settings = replace(settings, database_url=database_url(server))
+        service = scratch_service(self.folder, port=self.port, workers=1)
+        with service as (settings, _):
             prepared = await prepare(
                 settings, self.sites, print_progress, documents=self.documents
             )

@@ -21,16 +21,18 @@ import click
 
 from registry.bench.bridge.wab_clients import BridgeClient, HttpClient, SocketClient
 from registry.bench.figures import tell_figures
-from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
+from registry.bench.scratch import scratch_folder
 from registry.bench.search import drained, rankings_on_record
-from registry.bench.service import UNLIMITED, build_index, prepare, serving
-from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.ports import verify_port_is_free
+from registry.bench.service import (
+    build_index,
+    prepare,
+    scratch_service,
+    serving,
+)
 from registry.db.engine.engines import engine_at
 from registry.interfaces.http.bucket_table import Quota
 from registry.interfaces.http.limits import HOLD_UP_S, LIMITS, Kind
 from registry.interfaces.wab.dispatcher import TIMEOUT_S
-from registry.observability import configure_logging
 from registry.terminal.output import json_option, print_progress
 
 PORT = 8193
@@ -127,17 +129,8 @@ class _Bench:
     port: int
 
     async def measure(self) -> dict[str, Any]:
-        settings = settings_or_exit(
-            port=self.port,
-            data=self.folder,
-            workers=self.workers,
-            database_url="",
-            limits=UNLIMITED,
-        )
-        configure_logging("json")
-        verify_port_is_free(settings.host, settings.port)
-        with scratch_postgres(self.folder) as server:
-            settings = replace(settings, database_url=database_url(server))
+        service = scratch_service(self.folder, port=self.port, workers=self.workers)
+        with service as (settings, _):
             prepared = await prepare(settings, self.sites, print_progress)
             await build_index(settings)
             requests = [words for words, _ in prepared.requests[:1_000]]

@@ -9,7 +9,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from registry.app import create_app
 from registry.bench.bridge.wab_clients import SocketClient
 from registry.bench.figures import tell_figures
 from registry.bench.fuzzing.spoiled_requests import FuzzedRequest, Spoiler
-from registry.bench.scratch import database_url, scratch_folder, scratch_postgres
-from registry.bench.service import UNLIMITED, build_index, prepare, serving
-from registry.cli.service.command_settings import settings_or_exit
-from registry.cli.service.ports import verify_port_is_free
+from registry.bench.scratch import scratch_folder
+from registry.bench.service import (
+    build_index,
+    prepare,
+    scratch_service,
+    serving,
+)
 from registry.interfaces.web.openapi import openapi_document
-from registry.observability import configure_logging
 from registry.settings import Settings
 from registry.terminal.output import json_option, print_progress
 
@@ -110,17 +112,8 @@ class _Fuzz:
     port: int
 
     async def measure(self) -> dict[str, Any]:
-        settings = settings_or_exit(
-            port=self.port,
-            data=self.folder,
-            workers=self.workers,
-            database_url="",
-            limits=UNLIMITED,
-        )
-        configure_logging("json")
-        verify_port_is_free(settings.host, settings.port)
-        with scratch_postgres(self.folder) as server:
-            settings = replace(settings, database_url=database_url(server))
+        service = scratch_service(self.folder, port=self.port, workers=self.workers)
+        with service as (settings, _):
             await prepare(settings, SITES, print_progress)
             await build_index(settings)
             async with serving(settings):

@@ -30,7 +30,6 @@ from registry.bench.scratch import (
     scratch_postgres,
 )
 from registry.bench.service import (
-    OtherSites,
     PreparedService,
     build_index,
     path_of,
@@ -95,10 +94,7 @@ Attack = Callable[[float], tuple[int, int]]
 def attacks(data: Path | None, *, as_json: bool, **given: Any) -> None:
     """Searches, reports and registrations, alone and beside strangers."""
     with scratch_folder(data) as folder:
-        try:
-            figures = asyncio.run(_measure(folder, **given))
-        except OtherSites as other:
-            raise click.ClickException(f"{folder}: {other}") from other
+        figures = asyncio.run(_measure(folder, **given))
     tell_figures(figures, as_json=as_json)
 
 

@@ -89,7 +89,9 @@ def _crawler(
         preexec_fn=end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 — no threads yet
     )
     numbers = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.signal(own, lambda *_: process.terminate()) for own in numbers]
+    before = [
+        signal.signal(number, lambda *_: process.terminate()) for number in numbers
+    ]
     try:
         yield process
     except BaseException:

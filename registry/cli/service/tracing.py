@@ -164,7 +164,9 @@ class TraceWriter:
                 f"{self._url(document['url'])}: {document['format']}, {document['conformance']}, "
                 f"{document['deviations']} deviations, {document['signature']}",
             )
-        named = ", ".join(printable(own, 60) for own in event["named"][:_ACTIONS_SHOWN])
+        named = ", ".join(
+            printable(name, 60) for name in event["named"][:_ACTIONS_SHOWN]
+        )
         more = event["actions"] - min(len(event["named"]), _ACTIONS_SHOWN)
         if named:
             yield _line("", f"actions: {named}{f' and {more} more' if more else ''}")

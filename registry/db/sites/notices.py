@@ -1,10 +1,11 @@
 """SQL of notices: what the owner of a site should know, the newest kept."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, select, text
+from sqlalchemy import bindparam, select, text
+from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.db.engine.engines import Connection
 from registry.db.engine.prepared import Gathered, Prepared
@@ -15,8 +16,17 @@ NOTICES_PER_SITE = 200
 """Notices kept of a site: a year of one in good order; a flood ends here."""
 
 
-_WRITTEN = ("site_id", "noted_at", "code", "detail", "fix", "url", "problem")
-_INSERT = Prepared(insert(notice).values({name: bindparam(name) for name in _WRITTEN}))
+_INSERT = Prepared(
+    text("""
+    INSERT INTO registry.notice (site_id, noted_at, code, detail, fix, url, problem)
+    SELECT :site_id, :noted_at, code, detail, fix, url, problem
+    FROM ROWS FROM (
+        jsonb_to_recordset(:notices)
+        AS (code text, detail text, fix text, url text, problem text)
+    ) WITH ORDINALITY AS new (code, detail, fix, url, problem, position)
+    ORDER BY position
+""").bindparams(bindparam("notices", type_=JSONB))
+)
 _FORGET = Prepared(
     text("""
     DELETE FROM registry.notice WHERE site_id = :site_id AND notice_id <= (
@@ -67,8 +77,7 @@ async def gather_notices(
     if newest:
         # The new ones are not visible yet, so these are how many stay beside them.
         await _FORGET(writes, site_id=site_id, stay=NOTICES_PER_SITE - len(newest))
-        for item in newest:
-            await _INSERT(writes, site_id=site_id, noted_at=now, **asdict(item))
+        await _INSERT(writes, site_id=site_id, noted_at=now, notices=newest)
 
 
 async def notices_of(

@@ -39,7 +39,9 @@ class Registered(NamedTuple):
 
 def read_scripts(scripts: Iterable[str], log: DeviationLog) -> Registered:
     """Read MAX_TOKENS of all scripts together, and at most 500 tools of each."""
-    registering = [own for own in scripts if _CONTEXT in own and _METHOD.search(own)]
+    registering = [
+        text for text in scripts if _CONTEXT in text and _METHOD.search(text)
+    ]
     tools: list[JsonObject] = []
     is_partial = len(registering) > _MAX_SCRIPTS
     left = MAX_TOKENS
