@@ -5,12 +5,17 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from alembic import command as alembic
+from sqlalchemy import Connection as SyncConnection
 from sqlalchemy import text
 
 from registry.db.engine.engines import Engine, Role, reading
+from registry.db.log.erased_pages import ERASED as ERASED_COLUMNS
 from registry.db.log.rankings import RankingWriter
 from registry.db.reports import made_archives
 from registry.db.schema.column_types import uuid_of
+from registry.db.schema.migrate import alembic_config, migrate
+from registry.records.ranking_columns import EMPTIED
 from registry.usecases.log import erase as erase_module
 from registry.usecases.log.erase import clear_pages, erase_expired
 from registry.usecases.search.receipts import make_receipt
@@ -129,9 +134,7 @@ async def test_single_erasures_leave_nothing_in_any_file(
     mine = dice.sample(rankings, ERASED)
     stored = await files(owner)
     assert len(left(mine, stored)) == ERASED, "the control"
-    for ranking in mine:
-        await erase(scene, eraser, ranking.record.id)
-        await clear_pages(eraser)
+    await erase_all(scene, eraser, mine)
     assert [await openings(scene, ranking.record.id) for ranking in mine] == [
         {}
     ] * ERASED
@@ -142,6 +145,62 @@ async def test_single_erasures_leave_nothing_in_any_file(
     assert len(left(others[:9], stored)) == 9
     for ranking in others:
         assert await openings(scene, ranking.record.id)
+
+
+async def erase_all(scene: Scene, eraser: Engine, rankings: list[MadeRanking]) -> None:
+    for ranking in rankings:
+        await erase(scene, eraser, ranking.record.id)
+        await clear_pages(eraser)
+
+
+def _downgrade(connection: SyncConnection) -> None:
+    alembic.downgrade(alembic_config(connection), "0035")
+
+
+async def analyze(owner: Engine) -> None:
+    """Let the server take statistics of all rankings and choices, as it does now and then."""
+    async with reading(owner).connect() as connection:
+        await connection.execute(text("ANALYZE audit.ranking, audit.selection"))
+
+
+async def test_statistics_leave_nothing(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, owner: Engine
+) -> None:
+    rankings = await record(scene, random.Random(9), 60)
+    await sequence(scene, engines)
+    await analyze(owner)
+    erased = rankings[:ERASED]
+    await erase_all(scene, eraser, erased)
+    assert left(erased, await files(owner)) == [], await where_left(erased, owner)
+
+
+async def test_no_part_has_statistics_of_what_is_emptied(scene: Scene) -> None:
+    columns = await scene.sql("""
+        SELECT c.relname AS part, a.attname AS name FROM pg_attribute AS a
+        JOIN pg_class AS c ON c.oid = a.attrelid
+        WHERE c.oid IN (SELECT relid FROM pg_partition_tree('audit.ranking')
+                UNION ALL SELECT relid FROM pg_partition_tree('audit.selection'))
+            AND a.attnum > 0 AND a.attstattarget IS DISTINCT FROM 0
+    """)
+    emptied = {*ERASED_COLUMNS, *EMPTIED, "site_id", "choice"}
+    assert len({column.part for column in columns}) > 8, "three months, others, wholes"
+    assert [column for column in columns if column.name in emptied] == []
+
+
+async def test_statistics_of_before_are_gone(
+    scene: Scene, engines: dict[Role, Engine], eraser: Engine, owner: Engine
+) -> None:
+    rankings = await record(scene, random.Random(10), 60)
+    await sequence(scene, engines)
+    async with owner.connect() as connection:
+        await connection.run_sync(_downgrade)
+        await connection.commit()
+    await analyze(owner)
+    erased = rankings[:ERASED]
+    await erase_all(scene, eraser, erased)
+    assert left(erased, await files(owner)), "the control"
+    await migrate(owner)
+    assert left(erased, await files(owner)) == [], await where_left(erased, owner)
 
 
 async def test_vacuum_alone_would_leave_some(
