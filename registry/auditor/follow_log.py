@@ -11,11 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from registry.auditor.past_rankings import is_logged_ranking
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.source import Ahead, LogSource
 from registry.auditor.state import AuditState, save_state, state_of
 from registry.auditor.trust import Trust
+from registry.records.rules.calendar_days import is_ahead
 from registry.records.rules.conduct_state import ConductState, RuleBroken
 from registry.records.rules.log_rules import Conduct
 from registry.terminal.output import errors
@@ -49,13 +52,15 @@ class VerifiedLog:
     """A log that was read to its end and found sound.
 
     first: the index from which this run read on. conduct: what all records showed.
-    overdue: days whose secret should be known by now.
+    overdue: days whose secret should be known by now. ahead: its newest minute, where
+    that is yet to come; else "".
     """
 
     head: VerifiedCheckpoint
     first: int
     conduct: ConductState
     overdue: list[str]
+    ahead: str
 
     @property
     def records(self) -> dict[str, int]:
@@ -79,7 +84,18 @@ class VerifiedLog:
                 for own in self.head.cosignatures
             ],
             "overdueSecrets": self.overdue,
+            "datedAhead": self.ahead or None,
         }
+
+    @property
+    def notices(self) -> list[str]:
+        """Return what no entry shows, but the auditor's clock."""
+        days = ", ".join(self.overdue)
+        texts = {
+            f"The secret of {days} is not revealed: this log stands still.": days,
+            f"Its newest entry is of {self.ahead}, which is yet to come.": self.ahead,
+        }
+        return [text for text, is_so in texts.items() if is_so]
 
 
 class Findings(Exception):
@@ -94,8 +110,8 @@ class Findings(Exception):
 class Follower:
     """A run over a log. state: of the run before, or None.
 
-    keep: file for the state. watch: sees each new entry besides. collect: go on after a
-    finding, up to MAX_FINDINGS.
+    keep: file for the state. watch: sees each new entry besides, for who is watched.
+    collect: go on after a finding, up to MAX_FINDINGS.
     """
 
     source: LogSource
@@ -104,6 +120,7 @@ class Follower:
     state: AuditState | None = None
     keep: Path | None = None
     watch: Visit | None = None
+    watched: str = ""
     collect: bool = False
 
     def __post_init__(self) -> None:
@@ -128,11 +145,13 @@ class Follower:
             raise Findings(self._findings) from finding
         if self._findings:
             raise Findings(self._findings)
+        now, minute = datetime.now(UTC), self._conduct.state.minute
         return VerifiedLog(
             head=head,
             first=self._start.size,
             conduct=self._conduct.state,
-            overdue=self._conduct.overdue_days(datetime.now(UTC)),
+            overdue=self._conduct.overdue_days(now),
+            ahead=minute if is_ahead(minute, now) else "",
         )
 
     async def _read_head(self) -> VerifiedCheckpoint:
@@ -212,7 +231,8 @@ class Follower:
             seen = self._seen
             head = seen if seen and walk.size < seen.size else walk.head
             conduct, key = self._conduct.state, self.trust.log_key
-            save_state(self.keep, state_of(key, head, walk.edge, conduct))
+            state = state_of(key, head, walk.edge, conduct)
+            save_state(self.keep, replace(state, watched=self.watched))
 
     def _note(self, finding: Finding) -> None:
         if finding not in self._findings:

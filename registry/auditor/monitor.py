@@ -58,20 +58,17 @@ def monitor(
     watcher = Watcher(as_json=as_json)
 
     async def work(source: LogSource) -> VerifiedLog:
+        name, value = "site" if operator is None else "op", site or operator
         if host is not None:
             path = f"/v1/sites/{quote(host, safe='')}"
-            watcher.look_for("site", str((await source.get_json(path))["id"]))
-        elif site is not None:
-            watcher.look_for("site", site)
-        else:
-            watcher.look_for("op", str(operator))
-        return await follow(source, options, state, watch=watcher.see)
+            value = (await source.get_json(path))["id"]
+        watcher.look_for(name, str(value))
+        watched = f"{name} {value}"
+        return await follow(source, options, state, watch=watcher.see, watched=watched)
 
     log = run_audit(url, work, as_json=as_json)
-    for day in log.overdue:
-        errors.print_line(
-            f"The secret of {day} is not revealed: this log stands still."
-        )
+    for notice in log.notices:
+        errors.print_line(notice)
     if not as_json:
         console.print(
             f"{watcher.count} new in entries {log.first}..{log.checkpoint.size}"

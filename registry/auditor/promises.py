@@ -210,9 +210,13 @@ class _Check:
         return JudgedPromise(outcome="broken", detail=str(file))
 
     async def _judge_time(self, index: int, promise: Promise) -> JudgedPromise:
-        """Judge the time: late if a record before it was made after the delay."""
-        before = await self.entries.at(index - 1) if index else None
-        if before is not None and is_well_behind(before, promise):
+        """Judge the time: late if a record before it was made after the delay.
+
+        More than the last are looked at: late records stand behind each other.
+        """
+        bundle = await self.entries.bundle(max(0, index - 1) // TILE_WIDTH)
+        before = bundle[: (index - 1) % TILE_WIDTH + 1] if index else ()
+        if any(is_well_behind(entry, promise) for entry in before):
             detail = f"entry {index} stands behind records of a later time"
             return JudgedPromise(outcome="late", detail=detail)
         verdict = JudgedPromise(outcome="kept", detail=f"entry {index}", index=index)

@@ -17,6 +17,7 @@ from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import Refused, RegistryError
 from registry.records.record import parse_record
+from registry.sites.identifier import ULID_LENGTH
 from registry.terminal.options import READABLE, WRITABLE
 from registry.terminal.output import DEFAULT_URL, console, json_option, print_json
 from registry.tlog.checkpoint import VerifiedCheckpoint
@@ -88,7 +89,7 @@ def prove(
 
 async def leaf_index_of(source: LogSource, subject: str) -> int:
     """subject: an index, or the id of a record. Raises: LogUnreadable."""
-    if subject.isdecimal() and len(subject) < 20:
+    if _is_index(subject):
         return int(subject)
     record_id = subject.partition(".")[0]
     record = await source.get_json(f"/v1/records/{quote(record_id, safe='')}")
@@ -96,6 +97,11 @@ async def leaf_index_of(source: LogSource, subject: str) -> int:
     if type(index) is not int or index < 0:
         raise LogUnreadable(f"{subject} is not published yet; try again in a second")
     return index
+
+
+def _is_index(subject: str) -> bool:
+    """Return whether it is none of 26 characters: a registry may make up an id of digits."""
+    return subject.isdecimal() and len(subject) < ULID_LENGTH
 
 
 async def open_entries(
@@ -137,7 +143,7 @@ def _verify_subject(
     Raises: LogInvalid.
     """
     record_id = subject.partition(".")[0]
-    is_other = not subject.isdecimal() and parse_record(entry).get("id") != record_id
+    is_other = not _is_index(subject) and parse_record(entry).get("id") != record_id
     if is_other or not has_leaf_hash(entry, expected_hash):
         raise LogInvalid(
             LOG_ENTRY_OTHER,

@@ -5,6 +5,7 @@ The log is verified first, so that policy, seed and secret are those that stand 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -24,8 +25,9 @@ from registry.auditor.prove import has_leaf_hash
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
-from registry.client.results import RecordReceipt, ShortSite
+from registry.client.results import FactorShare, RecordReceipt, ShortSite
 from registry.errors import RegistryError
+from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import PageStart
 from registry.records.canonical import JsonValue, canonical_json
 from registry.records.disclosure import parse_disclosure
@@ -51,6 +53,7 @@ from registry.terminal.output import (
 )
 
 EXIT_NOT_ALL_COMPUTED = 3
+FACTOR_MEMBERS = Explanation.__struct_encode_fields__
 DRAWN = 20
 """Sites that are drawn from all for a ranking, beside those that it returned."""
 
@@ -68,26 +71,54 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ReceivedResult(msgspec.Struct):
+    """factors: by their names in answers; none where other members were picked."""
+
     site: ShortSite
     score: int
+    factors: dict[str, FactorShare] = {}
+
+    def differences(
+        self, row: DisclosedScore, hosts: Mapping[str, str]
+    ) -> Iterator[str]:
+        if self.site.host != hosts.get(row.site, self.site.host):
+            yield f"{row.site} was received as {self.site.host}, and is {hosts[row.site]}"
+        factors = dict(zip(FACTOR_MEMBERS, row.factors, strict=True))
+        if any(own.value != factors.get(name) for name, own in self.factors.items()):
+            yield f"{row.site} was received with other factors than {row.factors}"
+
+
+class ReceivedPlace(msgspec.Struct):
+    cell: str
 
 
 class ReceivedAnswer(msgspec.Struct):
-    """Answer of /v1/search in full, as its asker got it."""
+    """Answer of /v1/search in full, as its asker got it. place: where a city was named."""
 
     ranking: RecordReceipt
     results: tuple[ReceivedResult, ...]
+    place: ReceivedPlace | None = None
 
     def differences(
-        self, scores: Sequence[DisclosedScore], hosts: Mapping[str, str]
+        self,
+        record: Members,
+        scores: Sequence[DisclosedScore],
+        hosts: Mapping[str, str],
     ) -> Iterator[str]:
-        """Hold the results against those that the record has. hosts: of sites, as known."""
-        received = [(result.site.id, result.score) for result in self.results]
-        if received != [(row.site, row.score) for row in scores]:
+        """Hold the answer against its record.
+
+        record: its members, and what they disclose. hosts: of sites, as known.
+        """
+        results = [(result.site.id, result.score) for result in self.results]
+        if results != [(row.site, row.score) for row in scores]:
             yield "the results that were received are not those on record"
-        for own in (result.site for result in self.results):
-            if own.host != hosts.get(own.id, own.host):
-                yield f"{own.id} was received as {own.host}, and is {hosts[own.id]}"
+        for result, row in zip(self.results, scores, strict=False):
+            yield from result.differences(row, hosts)
+        policy, eligible = self.ranking.policy, self.ranking.eligible
+        received: dict[str, object] = {"policy": policy, "eligible": eligible}
+        received |= {"location": self.place.cell} if self.place else {}
+        for name, value in received.items():
+            if value != (own := record.get(name, value)):
+                yield f"{name}: {value!r} was received, and {own!r} is on record"
 
 
 @click.command()
@@ -244,9 +275,11 @@ def _parse_answer(body: bytes) -> ReceivedAnswer:
 
 
 def _in_range(held: Iterator[Held], first: int, last: int | None) -> Iterator[Held]:
+    """Yield those without an index too: a registry gives none to be passed over."""
+    most = inf if last is None else last
     for ranking in held:
         index = ranking.leaf_index
-        if index is not None and first <= index and (last is None or index <= last):
+        if index is None or index < 0 or first <= index <= most:
             yield ranking
 
 
@@ -265,18 +298,16 @@ class _Again:
 
         Raises: LogUnreadable, LogInvalid.
         """
-        if (
-            ranking.leaf_index is None
-            or not 0 <= ranking.leaf_index < self.entries.head.size
-        ):
-            raise LogUnreadable(f"{ranking.id} is not in the published log yet")
-        entry = await self.entries.at(ranking.leaf_index)
+        index = -1 if ranking.leaf_index is None else ranking.leaf_index
+        if not 0 <= index < self.entries.head.size:
+            return Recomputation(missing=("it is not in the published log yet",))
+        entry = await self.entries.at(index)
         if not has_leaf_hash(entry, expected_hash):
             return _differs("leaf hash", f"the record is not {expected_hash}")
         members = parse_record(entry)
         named = ("ranking", ranking.id.partition(".")[0])
         if (members["kind"], members["id"]) != named:
-            return _differs("id", f"entry {ranking.leaf_index} is another record")
+            return _differs("id", f"entry {index} is another record")
         policy = self.conduct.policies[str(members["policy"])]
         text = str(parse_record(await self.entries.at(policy))["text"])
         return await self._recompute(members, ranking.disclosures, text)
@@ -306,7 +337,8 @@ class _Again:
         self._hold_page(recomputation, values, scores)
         rebuilt = await self.profiles.check(members, values, tie_seed)
         if self.received:
-            differences = self.received.differences(scores, self.profiles.hosts)
+            record = {**members, **values, **cast("Members", values.get("answer", {}))}
+            differences = self.received.differences(record, scores, self.profiles.hosts)
             recomputation.add("results", differences)
         return Recomputation.joined([recomputation, rebuilt])
 

@@ -19,12 +19,14 @@ from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow
 from registry.errors import RegistryError
+from registry.ranking.freshness import SECONDS_PER_DAY
 from registry.ranking.policy import POLICY_BY_DIGEST, Policy
 from registry.records.canonical import digest_of
 from registry.records.disclosure import verify_disclosure
 from registry.records.recomputation import Recomputation
 from registry.records.record import parse_record
 from registry.records.record_fields import Members
+from registry.records.rules.calendar_days import start_of
 from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.reading import iterate_rankings, open_archive
@@ -110,13 +112,17 @@ def run_trials(shadow: Shadow, *, trials: int, seed: int) -> InvarianceResult:
 
 @dataclass(slots=True)
 class Rerun:
-    """A day's trials, as far as their questions are known, against the log."""
+    """A day's trials, as far as their questions are known, against the log.
+
+    erased: entries that were before the results, whose questions may have been unknown.
+    """
 
     day: str
     make_lister: Callable[[Policy], Lister] = make_lister
     commitment: Members = field(default_factory=dict)
     logged: Members = field(default_factory=dict)
     archived: list[Manifest] = field(default_factory=list)
+    erased: list[range] = field(default_factory=list)
     outcome: Recomputation = field(default_factory=Recomputation)
 
     async def hold(
@@ -134,6 +140,10 @@ class Rerun:
         if members.get("kind") == "trials" and members["day"] == self.day:
             name = "commitment" if "commitment" in members else "logged"
             setattr(self, name, members)
+        elif b'"kind":"erase"' in entry and not self.logged:
+            first = cast("int", parse_record(entry)["index"])
+            last = cast("int", parse_record(entry).get("last", first))
+            self.erased.append(range(first, last + 1))
 
     async def _fetch_material(self, source: LogSource) -> TrialMaterial | None:
         """Return what the log commits to; None where it is unavailable."""
@@ -161,6 +171,8 @@ class Rerun:
             index = -1 if ranking.leaf_index is None else ranking.leaf_index
             if record_id not in wanted or index not in range(entries.head.size):
                 continue
+            if any(index in entries_of for entries_of in self.erased):
+                continue
             try:
                 record = parse_record(await entries.at(index))
                 digests = cast("Sequence[str]", record.get("_sd", ()))
@@ -183,11 +195,16 @@ class Rerun:
         if policy is None:
             self.outcome.lack("the policy is of another release")
             return
+        if not 0 <= material.at - start_of(self.day).timestamp() < SECONDS_PER_DAY:
+            self.outcome.add("time", [f"the sites are ranked as at {material.at}"])
+            return
         shadow = shadow_of(material, questions, self.make_lister(policy))
         seed = seed_of(bytes.fromhex(str(self.logged["secret"])))
         result = run_trials(shadow, trials=material.trials, seed=seed)
         of = f"{len(material.sites)} sites and {len(material.rankings)} rankings"
-        self.outcome.add(of, self._compare(result, material.trials))
+        is_whole = questions.keys() >= {*material.rankings}
+        most = result.trials if is_whole else material.trials
+        self.outcome.add(of, self._compare(result, most))
         self.outcome.checked += tuple(
             f"{row.perturbation}: {row.violations} of {row.trials} {what}"
             for rows, what in ((result.tallies, "fail"), (result.swaps, SWAPPED))
@@ -195,12 +212,15 @@ class Rerun:
             if row.trials
         )
 
-    def _compare(self, result: InvarianceResult, committed: int) -> Iterator[str]:
-        """Hold the results against the log's; unknown trials may have come out any way."""
+    def _compare(self, result: InvarianceResult, most: int) -> Iterator[str]:
+        """Hold the results against the log's; unknown trials may have come out any way.
+
+        most: that can have been run.
+        """
         own, run, violated = result_members(result), result.trials, result.violations
         n, violations = (int(str(self.logged[name])) for name in ("n", "violations"))
-        if not run <= n <= committed:
-            yield f"the log has {n} trials, {committed} were committed to"
+        if not run <= n <= most:
+            yield f"the log has {n} trials, and what is committed to gives {most}"
         if not violated <= violations <= violated + max(0, n - run):
             failing = f"{violated} of {run} trials fail here"
             yield f"the log has {violations} violations, {failing}"

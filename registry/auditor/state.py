@@ -21,7 +21,8 @@ from registry.tlog.note import VerifierKey, format_vkey, parse_vkey
 class AuditState(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """key: the log's verifier key. head_size, head_root: of the newest checkpoint seen.
 
-    size, levels: of the edge of what is verified of it, see `TreeEdge`.
+    size, levels: of the edge of what is verified of it, see `TreeEdge`. watched: whose
+    news were printed of it, "" for nobody's.
     """
 
     version: Literal[1] = 1
@@ -31,6 +32,7 @@ class AuditState(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     size: int
     levels: list[list[bytes]]
     conduct: ConductState
+    watched: str = ""
 
     @property
     def edge(self) -> TreeEdge:

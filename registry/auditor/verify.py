@@ -1,6 +1,7 @@
 """`audit verify`: reading the served log and checking every hash and record of it."""
 
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,15 @@ async def follow(
 ) -> VerifiedLog:
     """The log, verified on from what the state file has.
 
-    Raises: as Follower.run; click.ClickException if the state is of another log.
+    Raises: as Follower.run; click.ClickException if the state is of another log, or of
+    a watch of another: what it passed over were news.
     """
-    known = load_state(state)
+    known, watched = load_state(state), how.get("watched", "")
+    if known and known.watched not in {"", watched}:
+        other = watched or "this"
+        raise click.ClickException(
+            f"{state} watches {known.watched}: {other} takes another"
+        )
     trust = await options.settle(source, known.key if known else None)
     if known and known.head.origin != trust.log_key.name:
         raise click.ClickException(f"{state} is the state of {known.head.origin}")
@@ -77,7 +84,10 @@ def print_verified(log: VerifiedLog) -> None:
     for kind, count in log.records.items():
         console.print(f"  {count:>8} {kind}")
     for cosignature in log.head.cosignatures:
-        console.print(f"  cosigned by {cosignature.key.name}")
-    for day in log.overdue:
-        console.print(f"  [yellow]the secret of {day} is not revealed yet[/]")
+        at = datetime.fromtimestamp(min(cosignature.cosigned_unix_s or 0, 2**35), UTC)
+        console.print(
+            f"  cosigned by {cosignature.key.name} at {at:%Y-%m-%dT%H:%M:%SZ}"
+        )
+    for notice in log.notices:
+        console.print(f"  [yellow]{notice}[/]")
     console.print(f"  root {log.checkpoint.root.hex()}")

@@ -26,9 +26,8 @@ from registry.reports.archive.archive_manifest import (
 from registry.reports.archive.writing import digest_file, write_manifest
 from registry.reports.render.json_object import format_json
 from registry.usecases.reports.archived_report import report_of_archive
-from tests.cli.audited import publish
-from tests.cli.test_reproducing_reports import note_of, options, sign
-from tests.unit.reports.archive.archived import ALGORITHM, KEY, TERMS, archived, played
+from tests.cli.test_reproducing_reports import options, sign
+from tests.unit.reports.archive.archived import ALGORITHM, KEY, TERMS
 from tests.unit.reports.archive.forged_parquet import (
     BINARY,
     I64,
@@ -322,17 +321,6 @@ IDLE_LIES = {
     "some metadata": forged(named_metadata(10)),
 }
 """Lies that move nothing: DuckDB reads by its own count, and values are held against the log."""
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory):
-    return publish(tmp_path_factory.mktemp("log") / "log", played(COUNT).bodies)
-
-
-@pytest.fixture(scope="module")
-def honest(log, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("honest") / "archive"
-    return archived(folder, played(COUNT).rows, checkpoint=note_of(log))
 
 
 @pytest.fixture(scope="module")

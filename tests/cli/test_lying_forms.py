@@ -12,13 +12,12 @@ from registry.records.record import report_record
 from registry.reports.render.report_files import FORMAT
 from registry.usecases.reports.archived_report import report_of_archive
 from tests.cli.audited import publish, run, run_json, serving
-from tests.cli.test_reproducing_reports import note_of, options, sign
+from tests.cli.test_reproducing_reports import options, sign
 from tests.unit.reports.archive.archived import (
     ALGORITHM,
     KEY,
     TERMS,
     WINDOW,
-    archived,
     played,
 )
 
@@ -26,17 +25,6 @@ COUNT = 60
 MONTH = f"{WINDOW.start_at:%Y-%m}"
 SITES = {"csv": b"counts/sites,counts,,,,,sites,%d,", "html": b"<dd>%d</dd>"}
 """The number of sites as the forms have it."""
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory):
-    return publish(tmp_path_factory.mktemp("log") / "log", played(COUNT).bodies)
-
-
-@pytest.fixture(scope="module")
-def honest(log, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("honest") / "archive"
-    return archived(folder, played(COUNT).rows, checkpoint=note_of(log))
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,35 @@
 """What commands believe of a registry that answers with something else than was asked."""
 
+import copy
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from registry.bench.verification import write_log
 from registry.cli import main
 from registry.identity import base64url
+from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.disclosure import parse_disclosure
+from registry.records.record import registration_record
 from registry.sites.identifier import format_site_id
 from registry.terminal.styled import Console, Table
 from registry.tlog.merkle import leaf_hash
-from tests.cli.audited import VKEY, Served, publish, run, run_json, serving
+from registry.tlog.note import format_vkey
+from tests.cli.audited import SIGNER, VKEY, Served, publish, run, run_json, serving
 from tests.unit.records.history import History
 
 SIZE = 40
 ABSENT = "01JZZZZZZZZZZZZZZZZZZZZZZZ"
+FACTORS = ("relevance", "proximity", "capabilityDepth", "quality", "freshness")
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +67,14 @@ def test_no_other_entry_proves_an_id(
     record_id = ABSENT if record is None else id_at(history, record)
     served.answers[f"/v1/records/{record_id}"] = {"leafIndex": index}
     code, problem = run_json("prove", record_id, served.url, "--key", VKEY)
+    assert (code, problem["code"]) == (1, "log_entry_other")
+
+
+@pytest.mark.parametrize("digits", ["0" * 26, "01999999990000000000000000"])
+def test_an_id_of_digits_alone_is_no_index(served: Served, digits: str) -> None:
+    """A registry makes up its ids: one that is all digits proves no entry of its choice."""
+    served.answers[f"/v1/records/{digits}"] = {"leafIndex": 5}
+    code, problem = run_json("prove", digits, served.url, "--key", VKEY)
     assert (code, problem["code"]) == (1, "log_entry_other")
 
 
@@ -107,17 +125,45 @@ def test_another_answer_than_the_one_received_is_not_computed(
     assert (code, summary["mismatches"]) == (1, 1)
 
 
+@pytest.mark.parametrize("expected", [None, -1, SIZE, 2**70])
+def test_a_ranking_without_a_position_is_not_passed_over(
+    history: History, served: Served, tmp_path: Path, expected: int | None
+) -> None:
+    """The registry wrote the lines of the file: one without an index hid its ranking."""
+    lines = [ranking(history, 20), {**ranking(history, 21), "leafIndex": expected}]
+    file = tmp_path / "disclosures"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    options = ("--disclosures", file, "--registry", served.url, "--key", VKEY)
+    code, summary = run_json("reproduce", *options)
+    assert (code, summary["checked"], summary["impossible"]) == (3, 1, 1)
+    reasons = [own["notChecked"] for own in summary["rankings"]]
+    assert reasons[1] == ["it is not in the published log yet"]
+
+
 def as_received(history: History, index: int) -> dict[str, Any]:
     """The answer that was handed out, as far as the audit reads it."""
     opened = map(parse_disclosure, history.disclosures[index])
     scores: Any = next(own.value for own in opened if own.name == "scores")
     leaf = leaf_hash(history.bodies[index]).hex()
     return {
-        "ranking": {"id": f"{id_at(history, index)}.secret", "leafHash": leaf},
+        "ranking": {
+            "id": f"{id_at(history, index)}.secret",
+            "leafHash": leaf,
+            "policy": DEFAULT_POLICY.digest,
+            "eligible": 3,
+        },
         "results": [
-            {"site": {"id": row["site"], "host": "a.test"}, "score": row["score"]}
+            {
+                "site": {"id": row["site"], "host": "a.test"},
+                "score": row["score"],
+                "factors": {
+                    name: {"value": value, "weight": 1, "contribution": value}
+                    for name, value in zip(FACTORS, row["factors"], strict=True)
+                },
+            }
             for row in scores
         ],
+        "place": None,
     }
 
 
@@ -130,6 +176,17 @@ def as_received(history: History, index: int) -> dict[str, Any]:
         pytest.param(
             lambda own: own[0].update(score=1), "the results that were", id="score"
         ),
+        pytest.param(
+            lambda own: own[1]["factors"]["quality"].update(value=9000),
+            "with other factors than",
+            id="factor",
+        ),
+        pytest.param(
+            lambda own: own[1]["factors"].update(bonus=own[1]["factors"]["quality"]),
+            "with other factors than",
+            id="a factor more",
+        ),
+        pytest.param(lambda own: own[2].pop("factors"), "", id="picked members"),
     ],
 )
 def test_an_agent_that_was_told_another_answer_than_the_one_on_record_finds_it(
@@ -149,6 +206,33 @@ def test_an_agent_that_was_told_another_answer_than_the_one_on_record_finds_it(
     assert "results" in item["checked"]
 
 
+@pytest.mark.parametrize(
+    ("lie", "difference"),
+    [
+        ({"ranking": {"eligible": 40}}, "eligible: 40 was received, and 3 is on"),
+        ({"ranking": {"policy": "sha256:0"}}, "policy: 'sha256:0' was received"),
+        ({"place": {"cell": "sv9t"}}, "location: 'sv9t' was received, and None is"),
+    ],
+)
+def test_an_agent_that_was_given_other_facts_than_those_on_record_sees_it(
+    history: History,
+    served: Served,
+    tmp_path: Path,
+    lie: dict[str, Any],
+    difference: str,
+) -> None:
+    """By `eligible` he sees that an answer ends early, by the cell where it was asked."""
+    answer = as_received(history, 20)
+    served.answers[f"/v1/rankings/{answer['ranking']['id']}"] = ranking(history, 20)
+    ranked = answer["ranking"] | lie.get("ranking", {})
+    file = tmp_path / "answer.json"
+    file.write_text(json.dumps({**answer, **lie, "ranking": ranked}))
+    options = ("--answer", file, "--registry", served.url, "--key", VKEY)
+    code, output = run_json("reproduce", *options)
+    assert code == 1, output
+    assert difference in " ".join(output["rankings"][0]["differences"])
+
+
 def test_what_is_no_answer_in_full_is_not_compared(
     served: Served, tmp_path: Path
 ) -> None:
@@ -166,6 +250,77 @@ def test_a_site_is_watched_by_its_id_without_asking(
     options = ("--site", format_site_id(7), "--state", tmp_path / "state")
     assert run("monitor", served.url, "--key", VKEY, *options).exit_code == 0
     assert not [path for path in served.requested if path.startswith("/v1/")]
+
+
+def register(history: History, site: int) -> History:
+    own = copy.deepcopy(history)
+    members = {"site_id": format_site_id(site), "act": "register", "seq": 1}
+    own.log(registration_record(**own.head, **members, kid="k", jws=b"a.b.c"))
+    return own
+
+
+def test_news_are_those_of_the_site_that_was_named(
+    history: History, tmp_path: Path
+) -> None:
+    folder = publish(tmp_path / "log", register(history, 7).bodies)
+    for site, code in ((7, 3), (8, 0)):
+        options = ("--site", format_site_id(site), "--state", tmp_path / str(site))
+        assert run("monitor", folder, "--key", VKEY, *options).exit_code == code
+
+
+def test_a_host_that_becomes_another_site_is_no_news_of_none(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    """Whoever is told another id would see none of what was done to his site since."""
+    options = ("--state", tmp_path / "state", "--key", VKEY)
+    watch = ("monitor", served.url, "--host", "shop.example", *options)
+    served.answers["/v1/sites/shop.example"] = {"id": format_site_id(7)}
+    assert run(*watch).exit_code == 0
+    publish(served.folder, register(history, 7).bodies)
+    served.answers["/v1/sites/shop.example"] = {"id": format_site_id(8)}
+    result = run(*watch)
+    assert (result.exit_code, "watches site" in result.output) == (1, True)
+    assert run("verify", served.url, *options).exit_code == 1  # it would pass it over
+    assert run("monitor", served.url, "--operator", "op", *options).exit_code == 1
+    served.answers["/v1/sites/shop.example"] = {"id": format_site_id(7)}
+    assert run(*watch).exit_code == 3
+
+
+def test_a_registry_that_names_another_key_is_not_followed(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    """The key of the first run stands in the state: another is for the auditor to give."""
+    options = ("verify", served.url, "--state", tmp_path / "state")
+    assert run(*options).exit_code == 0
+    private = Ed25519PrivateKey.from_private_bytes(sha256(b"another").digest())
+    other = replace(SIGNER, private=private)
+    write_log(served.folder, iter(register(history, 7).bodies), other)
+    key = format_vkey(other.verifier_key)
+    served.answers["/v1/log"] = {"verifierKey": key}
+    code, problem = run_json(*options)
+    assert (code, problem["code"]) == (1, "log_checkpoint_invalid")
+    assert run(*options, "--key", key).exit_code == 0
+
+
+def test_a_key_that_signs_without_a_time_is_no_witness(served: Served) -> None:
+    """The log's own least of all."""
+    result = run("verify", served.url, "--key", VKEY, "--witness", VKEY)
+    assert (result.exit_code, "no key of a witness" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(("minutes", "is_ahead"), [(0, False), (30, True)])
+def test_a_log_that_is_dated_ahead_is_named(
+    tmp_path: Path, minutes: int, is_ahead: bool
+) -> None:
+    """So it could stand still, and its secrets be due the later."""
+    history = History(now=datetime.now(UTC) + timedelta(minutes=minutes)).begin()
+    folder = publish(tmp_path / "log", history.bodies)
+    code, summary = run_json("verify", folder, "--key", VKEY)
+    ahead = json.loads(history.bodies[0])["t"] if is_ahead else None
+    assert (code, summary["datedAhead"]) == (0, ahead)
+    options = ("monitor", folder, "--operator", "op", "--state", tmp_path / "state")
+    for result in (run("verify", folder, "--key", VKEY), run(*options, "--key", VKEY)):
+        assert ("which is yet to come" in result.output) is is_ahead
 
 
 LATE = {

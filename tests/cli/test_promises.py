@@ -209,6 +209,21 @@ def test_a_record_logged_behind_later_ones_is_late(
     assert outcomes(keep(tmp_path, early), served.url) == (1, ["late"])
 
 
+def test_a_late_record_does_not_hide_behind_another(
+    served: Served, tmp_path: Path
+) -> None:
+    late = History().begin()
+    late.pass_by(minutes=30).rank()
+    late.pass_by(minutes=-30)
+    answers = [
+        promised(late.bodies[index], NOON) for index in (late.rank(), late.rank())
+    ]
+    publish(served.folder, late.bodies)
+    for index, answer in enumerate(answers, start=4):
+        served.answers[f"/v1/records/{answer['id']}"] = {"leafIndex": index}
+    assert outcomes(keep(tmp_path, *answers), served.url) == (1, ["late", "late"])
+
+
 def test_a_promise_by_another_key_proves_nothing(
     history: History, served: Served, tmp_path: Path
 ) -> None:

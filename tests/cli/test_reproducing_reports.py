@@ -58,28 +58,8 @@ COUNT = 200
 BRAND, *_ = TRIALS[0][0]
 
 
-@pytest.fixture(scope="module")
-def town():
-    """Not to be changed; `played` gives one's own."""
-    return played(COUNT)
-
-
-@pytest.fixture(scope="module")
-def log(town, tmp_path_factory):
-    return publish(tmp_path_factory.mktemp("log") / "log", town.bodies)
-
-
 def note_of(log):
     return (log / "checkpoint").read_text()
-
-
-@pytest.fixture(scope="module")
-def honest(town, log, tmp_path_factory):
-    return archived(
-        tmp_path_factory.mktemp("honest") / "archive",
-        town.rows,
-        checkpoint=note_of(log),
-    )
 
 
 @pytest.fixture(scope="module")

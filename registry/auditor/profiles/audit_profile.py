@@ -44,7 +44,8 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
         committed = await Committed.fetch(source, generation)
         maker = ProfileChecks(source, Gazetteer.load(), 0).maker(committed.roots.policy)
         if maker is None:
-            raise click.ClickException("the generation's policy is of another release")
+            of = "the generation's policy is of another release"
+            return committed, RecomputedProfiles(missing=[of])
         recomputed = await maker.make(committed, [await _site_of(source, host)])
         recomputed.differences += [
             f"{own.id}: it is not {host}'s, but {own.host}'s"

@@ -13,6 +13,11 @@ def instant_of_minute(minute: str) -> datetime:
     return datetime.fromisoformat(minute)
 
 
+def is_ahead(minute: str, now: datetime) -> bool:
+    """Return whether it is yet to come, by more than clocks differ. minute: or ""."""
+    return bool(minute) and instant_of_minute(minute) > now + OUT_OF_ORDER
+
+
 def day_after(day: str) -> str:
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 

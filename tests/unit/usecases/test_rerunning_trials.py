@@ -23,6 +23,7 @@ from registry.ranking.explain import FACTOR_NAMES
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import digest_of
 from registry.records.record import trials_commitment_record, trials_result_record
+from registry.records.rules.calendar_days import start_of
 from registry.records.seed import commit_secret
 from registry.reports.invariance import PERTURBATIONS, TrialCount, digest_swaps
 from registry.reports.report_terms import Window
@@ -42,6 +43,9 @@ SECRET = sha256(b"trials").digest()
 TRIALS = 4 * len(PERTURBATIONS)
 QUERIES = ("book a table", "bread for tomorrow", "a hotel room", "repair a bicycle")
 FEWER = TRIALS - len(PERTURBATIONS)
+CLAIMED = {"n": TRIALS}  # of nothing that could be tried
+MIDNIGHT = int(start_of("2026-11-21").timestamp())  # of the day after
+BEFORE = MIDNIGHT - 86_401
 SALT = "5a" * 16
 Held = list[dict[str, Any]]
 Swaps = tuple[TrialCount, ...]
@@ -71,8 +75,10 @@ class TrialDay:
     """A registry on a day of trials: honest, but for what is set.
 
     lister: of the code that it runs. secret: that it tells. run: trials that it makes.
-    logged: of its results. other: of the material that it serves. salted: the log commits
-    to the pairs of sites. falsify: what it makes of them. pairs: as they came out.
+    logged: of its results. other: of the material that it serves. committed: of the one
+    that it commits to, too. salted: the log commits to the pairs of sites. falsify: what
+    it makes of them. pairs: as they came out. erased: how many of the rankings are erased
+    between commitment and results.
     """
 
     lister: Lister
@@ -80,7 +86,9 @@ class TrialDay:
     run: int = TRIALS
     logged: dict[str, Any] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
+    committed: dict[str, Any] = field(default_factory=dict)
     salted: bool = False
+    erased: int = 0
     falsify: Callable[[Swaps], Swaps] = tuple
     pairs: list[TrialCount] = field(default_factory=list)
 
@@ -94,6 +102,7 @@ class TrialDay:
     def log(self, history: History, held: Held, served: Served) -> None:
         """Publish the trials of rankings."""
         material = _material(self.lister, held)
+        material = msgspec.structs.replace(material, **self.committed)
         history.log(
             trials_commitment_record(
                 **history.head,
@@ -102,7 +111,10 @@ class TrialDay:
                 material=digest_of(material.body),
             )
         )
-        result = {**self._result(material, held), **self.logged}
+        for line in held[: self.erased]:
+            digests = json.loads(history.bodies[line["leafIndex"]])["_sd"]
+            history.erase(line["leafIndex"], digests)
+        result = {**self._result(material, held[self.erased :]), **self.logged}
         history.log(
             trials_result_record(
                 **history.head, day=DAY, secret=self.secret, result=result
@@ -206,6 +218,10 @@ def test_who_holds_some_queries_runs_their_trials(
         ({"logged": {"violations": 1}}, "the log has 1 violations, 0 of"),
         ({"logged": {"snap": digest_of(b"index")}}, "the sites give the index"),
         ({"other": {"sites": ()}}, "not the one committed to"),
+        ({"committed": {"rankings": ()}, "logged": CLAIMED}, f"has {TRIALS} trials"),
+        ({"committed": {"sites": ()}, "logged": CLAIMED}, f"has {TRIALS} trials"),
+        ({"committed": {"at": MIDNIGHT}}, f"ranked as at {MIDNIGHT}"),
+        ({"committed": {"at": BEFORE}}, f"ranked as at {BEFORE}"),
         ({"secret": sha256(b"a better one").digest()}, "not those committed to"),
     ],
 )
@@ -215,6 +231,16 @@ def test_a_lie_is_never_the_same(
     code, output = audit(served, TrialDay(lister=lister, **lie).publish(served))
     assert code == 1, output
     assert text in json.dumps(output)
+
+
+def test_who_holds_what_was_erased_before_the_trials_accuses_nobody(
+    served: Served, lister: Lister
+) -> None:
+    """The registry could not ask it any more, as the log shows."""
+    held = TrialDay(lister=lister, erased=1).publish(served)
+    code, output = audit(served, held)
+    assert (code, output["differences"]) == (3, []), output
+    assert "of 1 of 4 rankings" in output["notChecked"][0]
 
 
 async def test_a_dropped_violation_is_seen_by_who_holds_some_of_the_queries(
