@@ -31,6 +31,7 @@ from registry.records.evidence import (
     verify_evidence,
 )
 from registry.records.promise import Promise, parse_promise, verify_promise
+from registry.records.record import parse_record
 from registry.records.rules.calendar_days import MERGE_DELAY, OUT_OF_ORDER
 from registry.terminal.options import READABLE
 from registry.terminal.output import console, errors, json_option, print_json, shown
@@ -148,7 +149,10 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedPromise:
-    """outcome: kept, late, not due, ahead, foreign or broken. index: where the record stands."""
+    """outcome: kept, late, not due, ahead, foreign, other or broken.
+
+    index: where the record stands.
+    """
 
     outcome: str
     detail: str
@@ -199,15 +203,24 @@ class _Check:
             return JudgedPromise(outcome="ahead", detail="dated after it was received")
         hinted = await self._hinted_index(receipt.id)
         if hinted is not None and leaf_hash(await self.entries.at(hinted)) == leaf:
-            return await self._judge_time(hinted, promise)
+            return await self._judge_record(hinted, promise, receipt)
         if self.now < promise.promised_at + OUT_OF_ORDER:
             return JudgedPromise(outcome="not due", detail="ask again in two minutes")
         index, evidence = await self._search(leaf, promise, receipt)
         if index is not None:
-            return await self._judge_time(index, promise)
+            return await self._judge_record(index, promise, receipt)
         file = _write(folder, leaf, evidence)
         errors.print(f"[red]A broken promise:[/] the evidence is in {file}")
         return JudgedPromise(outcome="broken", detail=str(file))
+
+    async def _judge_record(
+        self, index: int, promise: Promise, receipt: PromiseLine
+    ) -> JudgedPromise:
+        """Judge a record: one entry may be promised to many, but has one id."""
+        own = parse_record(await self.entries.at(index)).get("id")
+        if own == receipt.id.partition(".")[0]:
+            return await self._judge_time(index, promise)
+        return JudgedPromise(outcome="other", detail=f"entry {index} is {own}")
 
     async def _judge_time(self, index: int, promise: Promise) -> JudgedPromise:
         """Judge the time: late if a record before it was made after the delay.

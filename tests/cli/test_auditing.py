@@ -565,3 +565,6 @@ def test_a_gap_in_an_operators_numbers_ends_the_watch(
 def test_a_watch_needs_one_subject_and_a_state(folder: Path, tmp_path: Path) -> None:
     assert run("monitor", folder, "--key", VKEY).exit_code == 2
     assert run("monitor", folder, "--operator", "x", "--key", VKEY).exit_code == 2
+    watch = ("monitor", folder, "--key", VKEY, "--state", tmp_path / "state")
+    assert run(*watch).exit_code == 2
+    assert run(*watch, "--site", SITE, "--operator", "x").exit_code == 2

@@ -46,8 +46,9 @@ def served(history: History, tmp_path: Path) -> Iterator[Served]:
 
 def promised(body: bytes, at: datetime, by: Signer = PROMISER) -> dict[str, object]:
     """As an answer holds it."""
+    absent = make_ulid(1_795_000_000_000, sha256(body).digest()[:10])
     return {
-        "id": make_ulid(1_795_000_000_000, sha256(body).digest()[:10]),
+        "id": absent if body == OMITTED else json.loads(body)["id"],
         "leafHash": leaf_hash(body).hex(),
         "promise": format_promise(sign_promise(leaf_hash(body), at, by.private)),
     }
@@ -207,6 +208,18 @@ def test_a_record_logged_behind_later_ones_is_late(
     early = promised(history.bodies[900], made_at(300))
     served.answers[f"/v1/records/{early['id']}"] = {"leafIndex": 900}
     assert outcomes(keep(tmp_path, early), served.url) == (1, ["late"])
+
+
+@pytest.mark.parametrize("is_hinted", [True, False])
+def test_the_record_of_another_answer_keeps_no_promise(
+    history: History, served: Served, tmp_path: Path, is_hinted: bool
+) -> None:
+    """An answer that is not on record was handed out with the promise of one that is."""
+    answer = promised(history.bodies[600], made_at(600))
+    answer["id"] = promised(OMITTED, made_at(600))["id"]
+    if is_hinted:
+        served.answers[f"/v1/records/{answer['id']}"] = {"leafIndex": 600}
+    assert outcomes(keep(tmp_path, answer), served.url) == (1, ["other"])
 
 
 def test_a_late_record_does_not_hide_behind_another(
