@@ -22,6 +22,7 @@ from registry.terminal.output import (
 )
 
 EXIT_NOT_COMPUTED = 3
+LISTED = {"active", "unverified"}
 
 
 @click.command()
@@ -46,7 +47,12 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
         if maker is None:
             of = "the generation's policy is of another release"
             return committed, RecomputedProfiles(missing=[of])
-        recomputed = await maker.make(committed, [await _site_of(source, host)])
+        site, status = await _site_of(source, host)
+        await committed.fetch_sites([site])
+        if site not in committed.digests and status not in LISTED:
+            of = f"no index has it, and its status is {status}"
+            return committed, RecomputedProfiles(missing=[of])
+        recomputed = await maker.make(committed, [site])
         recomputed.differences += [
             f"{own.id}: it is not {host}'s, but {own.host}'s"
             for own in recomputed.materials.values()
@@ -81,10 +87,10 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
         raise SystemExit(1 if recomputed.differences else EXIT_NOT_COMPUTED)
 
 
-async def _site_of(source: LogSource, host: str) -> int:
-    """Raises: LogUnreadable."""
+async def _site_of(source: LogSource, host: str) -> tuple[int, str]:
+    """Return its id and status, as the registry says. Raises: LogUnreadable."""
     entry = await source.get_json(f"/v1/sites/{host}")
     try:
-        return parse_site_id(str(entry.get("id")))
+        return parse_site_id(str(entry.get("id"))), str(entry.get("status", "active"))
     except ValueError as error:
         raise LogUnreadable(f"{host}: {error}") from error

@@ -182,6 +182,17 @@ def test_the_profile_of_another_host_is_not_the_one_asked_for(lying: Lying) -> N
     assert f"it is not {lying.host}'s, but " in difference
 
 
+@pytest.mark.parametrize(("status", "expected"), [("active", 1), ("withdrawn", 3)])
+def test_a_site_that_is_not_listed_has_no_profile_to_be_another(
+    lying: Lying, status: str, expected: int
+) -> None:
+    lying.kind = "sites"
+    lying.lie = members(id=format_site_id(77), status=status)
+    code, output = audit(lying)
+    assert (code, output["same"]) == (expected, False)
+    assert bool(output["differences"]) is (expected == 1)
+
+
 def test_another_generation_than_the_one_named_proves_nothing(lying: Lying) -> None:
     code, output = run_json(
         "profile",
