@@ -43,21 +43,7 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
 
     async def work(source: LogSource) -> tuple[Committed, RecomputedProfiles]:
         committed = await Committed.fetch(source, generation)
-        maker = ProfileChecks(source, Gazetteer.load(), 0).maker(committed.roots.policy)
-        if maker is None:
-            of = "the generation's policy is of another release"
-            return committed, RecomputedProfiles(missing=[of])
-        site, status = await _site_of(source, host)
-        await committed.fetch_sites([site])
-        if site not in committed.digests and status not in LISTED:
-            of = f"no index has it, and its status is {status}"
-            return committed, RecomputedProfiles(missing=[of])
-        recomputed = await maker.make(committed, [site])
-        recomputed.differences += [
-            f"{own.id}: it is not {host}'s, but {own.host}'s"
-            for own in recomputed.materials.values()
-            if own.host != parse_host(host, test_hosts=True).name
-        ]
+        recomputed = await _recompute(source, committed, host)
         if generation == LATEST:
             recomputed.differences += recomputed.untimely(datetime.now(UTC))
         return committed, recomputed
@@ -85,6 +71,27 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
             console.print_line(f"  {shown(line)}")
     if recomputed.differences or recomputed.missing:
         raise SystemExit(1 if recomputed.differences else EXIT_NOT_COMPUTED)
+
+
+async def _recompute(
+    source: LogSource, committed: Committed, host: str
+) -> RecomputedProfiles:
+    maker = ProfileChecks(source, Gazetteer.load(), 0).maker(committed.roots.policy)
+    if maker is None:
+        of = "the generation's policy is of another release"
+        return RecomputedProfiles(missing=[of])
+    site, status = await _site_of(source, host)
+    await committed.fetch_sites([site])
+    if site not in committed.digests and status not in LISTED:
+        of = f"no index has it, and its status is {status}"
+        return RecomputedProfiles(missing=[of])
+    recomputed = await maker.make(committed, [site])
+    recomputed.differences += [
+        f"{own.id}: it is not {host}'s, but {own.host}'s"
+        for own in recomputed.materials.values()
+        if own.host != parse_host(host, test_hosts=True).name
+    ]
+    return recomputed
 
 
 async def _site_of(source: LogSource, host: str) -> tuple[int, str]:
