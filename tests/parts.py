@@ -125,7 +125,7 @@ def sum_up(lines: Iterable[str]) -> str:
 
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
-    reader.add_argument("--at-once", type=int, default=6, help="parts, default 6")
+    reader.add_argument("--at-once", type=int, default=8, help="parts, default 8")
     given, arguments = reader.parse_known_args()
     sys.exit(asyncio.run(run_all(given.at_once, arguments)))
 

@@ -78,13 +78,12 @@ class Builder:
         sizes: Sizes = SIZES,
     ) -> "Builder":
         """rows, groups: see `with_representatives`. digests: of the rows."""
-        site_ids = rows.site_ids
         levels = _closed((make_level(rows, policy),), policy)
         return cls(
             policy=policy,
             levels=levels,
             groups=groups,
-            generation=generation_of(levels, site_ids, digests, policy),
+            generation=generation_of(levels, rows.site_ids, digests, policy),
             sizes=sizes,
         )
 
@@ -159,6 +158,14 @@ class Builder:
         merged = (merged_level,) if merged_level.size else ()
         levels = (*self.levels[:first], *merged, *self.levels[end:])
         return replace(self, levels=levels)
+
+
+def uncommitted_index(profiles: Iterable[Profile], policy: Policy) -> Index:
+    """Return the index without its generation, for searches that no record names."""
+    rows, groups = with_representatives(rows_of(list(profiles), policy), {}, policy)
+    levels = _closed((make_level(rows, policy),), policy)
+    none = Generation(policy=policy.digest)
+    return Builder(policy=policy, levels=levels, groups=groups, generation=none).index
 
 
 def _closed(levels: tuple[Level, ...], policy: Policy) -> tuple[Level, ...]:

@@ -4,7 +4,7 @@ What lies there is what the same code, policy and database came to. Whether the 
 is the same is for others to tell.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from registry.index.building.publishers import groups_in
 from registry.index.columns.content import digests_of
 from registry.index.columns.rows import CROWDED, Bodies, Rows, rows_of
 from registry.index.query.sample import hash_sites
-from registry.index.segments.array_file import Array, FileDamaged, map_file
+from registry.index.segments.array_file import FileDamaged, map_file
 from registry.index.segments.levels import Level, Sizes, level_of
 from registry.index.segments.segment import Segment
 from registry.index.segments.segment_file import map_rows, map_segment
@@ -35,8 +35,7 @@ def recovered(
     folder: Path, manifest: IndexManifest, policy: Policy, sizes: Sizes
 ) -> Builder:
     """Raises: FileDamaged, OSError."""
-    state = map_file(folder / manifest.state).arrays
-    levels = _levels(folder, manifest, state, policy)
+    levels = levels_in(folder, manifest, policy)
     builder = Builder(
         policy=policy,
         levels=levels,
@@ -50,9 +49,7 @@ def recovered(
 
 
 def _generation_in(levels: Sequence[Level], policy: Policy) -> Generation:
-    rows = [level.rows for level in levels]
-    living = [level.living for level in levels]
-    both = list(zip(rows, living, strict=True))
+    both = [(level.rows, level.living) for level in levels]
     return generation_of(
         levels,
         np.concatenate([own.site_ids[numbers] for own, numbers in both]),
@@ -66,15 +63,11 @@ def _generation_in(levels: Sequence[Level], policy: Policy) -> Generation:
 def levels_in(
     folder: Path, manifest: IndexManifest, policy: Policy
 ) -> tuple[Level, ...]:
-    """Open what the manifest names. Raises: FileDamaged, OSError."""
-    state = map_file(folder / manifest.state).arrays
-    return _levels(folder, manifest, state, policy)
+    """Open what the manifest names, of each part the rows that live.
 
-
-def _levels(
-    folder: Path, manifest: IndexManifest, alive: Mapping[str, Array], policy: Policy
-) -> tuple[Level, ...]:
-    """alive: of each part, which of its rows live."""
+    Raises: FileDamaged, OSError.
+    """
+    alive = map_file(folder / manifest.state).arrays
     levels = [level_at(folder, name, manifest, policy) for name in manifest.parts]
     return tuple(
         level.without(np.flatnonzero(alive[name][: len(level.rows)] == 0))

@@ -13,7 +13,7 @@ from random import Random
 from registry.db.engine.engines import Connection, Engine
 from registry.db.reports import trial_material as invariance
 from registry.errors import Gone, NotFound, RateLimited, Refused, Unavailable
-from registry.index.building.builder import Builder
+from registry.index.building.builder import uncommitted_index
 from registry.index.columns.filters import Filters
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import prepare_query, search
@@ -197,9 +197,10 @@ def compare(shadow: _Shadow, lister: Lister) -> Counterfactual:
     perturbed = perturb(
         name, shadow.listings, profiles, make=make, policy=policy, draw=draw
     )
-    as_it_is = Builder.build(profiles.values(), policy).index
-    before = first_page(as_it_is, shadow.query, now=shadow.now, seed=shadow.seed)
-    after = perturbed.first_page(shadow.query, now=shadow.now, seed=shadow.seed)
+    before, after = (
+        first_page(index, shadow.query, now=shadow.now, seed=shadow.seed)
+        for index in (uncommitted_index(profiles.values(), policy), perturbed.index)
+    )
     return Counterfactual(
         perturbation=shadow.perturbation,
         at=shadow.now,
@@ -208,7 +209,7 @@ def compare(shadow: _Shadow, lister: Lister) -> Counterfactual:
         listed=shadow.listed,
         changed=tuple(sorted(perturbed.changed)),
         before=before,
-        after=after,
+        after=after.renamed(perturbed.former),
     )
 
 

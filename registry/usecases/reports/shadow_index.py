@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
-from registry.index.building.builder import Builder
+from registry.index.building.builder import Builder, uncommitted_index
 from registry.index.query.index import Index
 from registry.index.query.scoring_parameters import Query
 from registry.index.query.search import search
@@ -46,9 +46,6 @@ class Perturbed:
     index: Index
     changed: frozenset[int]
     former: Mapping[int, int]
-
-    def first_page(self, query: Query, *, now: datetime, seed: bytes) -> Page:
-        return first_page(self.index, query, now=now, seed=seed).renamed(self.former)
 
 
 def perturb(
@@ -87,7 +84,7 @@ def perturb(
     if name == REORDERED:
         index = _built_in_turns([*others.values()], policy, draw.rng)
     else:
-        index = Builder.build(others.values(), policy).index
+        index = uncommitted_index(others.values(), policy)
     return Perturbed(index, frozenset(ids), former)
 
 

@@ -76,6 +76,7 @@ def try_invariance(
     *,
     trials: int,
     seed: int,
+    perturbations: Sequence[Perturbation] = PERTURBATIONS,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> InvarianceResult:
     """Run equally many trials of each perturbation; none without a question.
@@ -85,8 +86,8 @@ def try_invariance(
     run = _Run(shadow, seed)
     if not shadow.listings or not shadow.questions:
         trials = 0
-    for number, perturbation in enumerate(PERTURBATIONS):
-        share, rest = divmod(trials, len(PERTURBATIONS))
+    for number, perturbation in enumerate(perturbations):
+        share, rest = divmod(trials, len(perturbations))
         for done in run.trials_of(perturbation, share + (number < rest)):
             on_progress(done)
     return run.result()

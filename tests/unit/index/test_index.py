@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from registry.index.building.builder import Builder
+from registry.index.building.builder import Builder, uncommitted_index
 from registry.index.query.index import Index
 from registry.index.query.sample import splitmix64
 from registry.index.query.scoring_parameters import Query
@@ -43,6 +43,16 @@ def test_changes_followed_equal_an_index_built_anew(
         sites = {n: s for n, s in sites.items() if n not in gone} | fresh
         built = Builder.build(sites.values(), P)
         assert answers(builder.index, now) == answers(built.index, now)
+
+
+def test_an_index_without_a_generation_answers_as_one_with_it(
+    random_site: MakeRandom, now: datetime
+) -> None:
+    rng = random.Random(4)
+    sites = [random_site(rng, number) for number in range(60)]
+    *bare, generation = answers(uncommitted_index(sites, P), now)
+    assert bare == answers(Builder.build(sites, P).index, now)[:-1]
+    assert generation == Builder.build([], P).index.generation
 
 
 def test_searches_keep_the_index_they_run_on(site: MakeProfile) -> None:
