@@ -69,7 +69,7 @@ setup: .venv/.dev
 .venv/.dev: .venv/.run requirements/dev.txt
 	@echo "Fetching what tests and checks it: $(call count,requirements/dev.txt) packages with those, 115 MB more, once"
 	$(INSTALL) --compile-bytecode -r requirements/dev.txt
-	$(BIN)/python -m compileall -q registry crawler
+	$(BIN)/python -m compileall -q -j 0 registry crawler
 	touch $@
 
 # What is passed on, for machines without a compiler. zig compiles for the other machine.

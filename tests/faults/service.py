@@ -36,7 +36,9 @@ SITES = (
     "paper-otter.test",
 )
 RETRY_PAUSE_S = 0.2
-ASK_PAUSE_S = 0.2  # traffic that takes all cores keeps the restarts waiting
+# Traffic that takes all cores keeps the restarts waiting; callers without pauses are cut off
+# in `test_acknowledgement.py` and killed in `test_log_kills.py`.
+ASKERS, ASK_PAUSE_S = 4, 0.2
 STOPS_WITHIN_S = 60.0
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
 
@@ -218,7 +220,7 @@ class Traffic:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        works = [self._ask(number) for number in range(8)]
+        works = [self._ask(number) for number in range(ASKERS)]
         self._tasks = [asyncio.create_task(work) for work in (*works, self._watch())]
         return self
 

@@ -17,6 +17,7 @@ import pytest
 
 from tests.faults.postgres import kill_postgres
 from tests.faults.service import (
+    ASKERS,
     SITES,
     Service,
     Traffic,
@@ -31,7 +32,7 @@ from tests.faults.service import (
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
-ASKERS, GONE_S = 4, 30.0
+GONE_S = 30.0
 KILLS = (
     "worker",
     "registry.publisher",

@@ -12,7 +12,7 @@ from math import exp, lgamma, log, log1p
 
 import msgspec
 
-from registry.index.building.builder import Builder
+from registry.index.building.builder import uncommitted_index
 from registry.index.columns.filters import Filters
 from registry.index.columns.hashes import hash_word
 from registry.index.columns.signatures import SIGNATURE_BYTES, signatures_of
@@ -153,7 +153,7 @@ class AnswerCheck:
             for number, profile in enumerate(evidence.profiles.values())
         ]
         policy = replace(evidence.policy, duplicate_signature_bytes=SIGNATURE_BYTES + 1)
-        small = Builder.build(apart, policy).index
+        small = uncommitted_index(apart, policy)
         members = {field.name: getattr(small, field.name) for field in fields(Index)}
         idf = {
             term: idf_milli(evidence.sites, evidence.counts.get(hash_word(term), 0))
@@ -194,7 +194,7 @@ class AnswerCheck:
 
     def _containing(self, site_ids: Iterable[int], hashes: list[int]) -> list[int]:
         profiles = [self._evidence.profiles[site_id] for site_id in site_ids]
-        index = Builder.build(profiles, self._evidence.policy).index
+        index = uncommitted_index(profiles, self._evidence.policy)
         return list(index.bound.containing(hashes)) if profiles else [0] * len(hashes)
 
     def factors(self) -> Iterator[str]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_
 from registry.usecases.reports.try_daily import result_members, seed_of
 from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
+from registry.usecases.sites.profile_material import ProfileMaterial
 from tests.cli.audited import VKEY, Served, publish, run_json, serving
 from tests.db.test_asking_counterfactually import Bribable
 from tests.unit.records.history import History
@@ -160,15 +162,19 @@ def _held(history: History, index: int) -> dict[str, Any]:
     return {"id": record_id, "leafIndex": index, "openings": openings}
 
 
-def _material(lister: Lister, held: Held) -> TrialMaterial:
+@cache
+def _sites(lister: Lister) -> tuple[ProfileMaterial, ...]:
     town = town_shadow(lister, CAST[::5])
-    sites = [served_material(probed(listing)) for listing in town.listings]
+    return tuple(served_material(probed(listing)) for listing in town.listings)
+
+
+def _material(lister: Lister, held: Held) -> TrialMaterial:
     return TrialMaterial(
         at=int(NOW.timestamp()),
         policy=DEFAULT_POLICY.digest,
         trials=TRIALS,
         rankings=tuple(line["id"] for line in held),
-        sites=tuple(sites),
+        sites=_sites(lister),
     )
 
 

@@ -54,7 +54,8 @@ def test_pairs_of_all_eligible_sites_are_counted_without_each_factor(
     town: Shadow,
 ) -> None:
     """Counted here by searches for all, in which no site shares another's place."""
-    swaps = try_invariance(town, trials=100 * len(PERTURBATIONS), seed=1).swaps
+    asked_all = {"trials": 100, "perturbations": PERTURBATIONS[:1]}
+    swaps = try_invariance(town, **asked_all, seed=1).swaps
     profiles = [
         replace(town.make(listing), publisher=number)
         for number, listing in enumerate(town.listings)
