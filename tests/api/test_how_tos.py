@@ -144,6 +144,7 @@ AMONG_OTHERS = """#!/bin/sh
 cat "$FAIR_REGISTRY_HOSTS_FILE" {served}/hosts > {tried}/hosts
 cat "$FAIR_REGISTRY_CA_FILE" {served}/ca.pem > {tried}/ca.pem
 export FAIR_REGISTRY_HOSTS_FILE={tried}/hosts FAIR_REGISTRY_CA_FILE={tried}/ca.pem
+export FAIR_REGISTRY_INVARIANCE_TRIALS=0
 exec {command} "$@"
 """
 
