@@ -113,8 +113,9 @@ class ReceivedAnswer(msgspec.Struct):
             yield "the results that were received are not those on record"
         for result, row in zip(self.results, scores, strict=False):
             yield from result.differences(row, hosts)
-        policy, eligible = self.ranking.policy, self.ranking.eligible
-        received: dict[str, object] = {"policy": policy, "eligible": eligible}
+        receipt = self.ranking
+        received: dict[str, object] = {"policy": receipt.policy, "opn": receipt.number}
+        received |= {"eligible": receipt.eligible}
         received |= {"location": self.place.cell} if self.place else {}
         for name, value in received.items():
             if value != (own := record.get(name, value)):
@@ -337,7 +338,8 @@ class _Again:
         self._hold_page(recomputation, values, scores)
         rebuilt = await self.profiles.check(members, values, tie_seed)
         if self.received:
-            record = {**members, **values, **cast("Members", values.get("answer", {}))}
+            answer = cast("Members", values.get("answer", {}))
+            record = {"opn": None, **members, **values, **answer}
             differences = self.received.differences(record, scores, self.profiles.hosts)
             recomputation.add("results", differences)
         return Recomputation.joined([recomputation, rebuilt])

@@ -211,6 +211,7 @@ def test_an_agent_that_was_told_another_answer_than_the_one_on_record_finds_it(
     [
         ({"ranking": {"eligible": 40}}, "eligible: 40 was received, and 3 is on"),
         ({"ranking": {"policy": "sha256:0"}}, "policy: 'sha256:0' was received"),
+        ({"ranking": {"number": 7}}, "opn: 7 was received, and None is on"),
         ({"place": {"cell": "sv9t"}}, "location: 'sv9t' was received, and None is"),
     ],
 )
