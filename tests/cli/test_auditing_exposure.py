@@ -106,7 +106,8 @@ def test_days_are_added_up_by_site_and_by_label(registry: Registry) -> None:
     path = "/v1/labels?at=2026-11-20T00:00:00Z"
     registry.served.answers[path] = {"sites": labels, "nextAfter": None}
     code, added = registry.audit("--until", str(DAYS[1]), "--by", "size")
-    assert (code, added["verified"], added["days"]) == (0, True, 2)
+    assert (code, added["verified"], added["days"]) == (3, True, 2)
+    assert any("labels" in line for line in added["notProven"])
     assert added["told"] == {
         "appearances": 1100,
         "attention": 110_000,
@@ -136,6 +137,8 @@ def test_days_are_added_up_by_site_and_by_label(registry: Registry) -> None:
     )
     assert shown.exit_code == 0
     assert f"{first}  300 appearances" in shown.stdout
+    assert "the registry's word: appearances" in shown.stdout
+    assert "labels" not in shown.stdout
 
 
 def swap_body(registry: Registry) -> None:

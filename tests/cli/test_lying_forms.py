@@ -1,7 +1,11 @@
 """A registry whose table or page says other than the JSON that auditors compute again."""
 
 import json
+import tempfile
+import zlib
+from pathlib import Path
 
+import duckdb
 import pytest
 
 from registry.identity.keys.private_keys import generate_private_key
@@ -9,6 +13,7 @@ from registry.identity.statements.detached_jws import REPORT_TYP, sign_detached
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.canonical import digest_of
 from registry.records.record import report_record
+from registry.reports.render.parquet import format_parquet
 from registry.reports.render.report_files import FORMAT
 from registry.usecases.reports.archived_report import report_of_archive
 from tests.cli.audited import publish, run, run_json, serving
@@ -28,16 +33,35 @@ SITES = {"csv": b"counts/sites,counts,,,,,sites,%d,", "html": b"<dd>%d</dd>"}
 
 
 @pytest.fixture(scope="module")
-def forms(honest):
-    report = report_of_archive(honest, ALGORITHM, TERMS, DEFAULT_POLICY)
-    return {form: encode(report) for form, encode in FORMAT.items()}
+def computed(honest):
+    return report_of_archive(honest, ALGORITHM, TERMS, DEFAULT_POLICY)
+
+
+@pytest.fixture(scope="module")
+def forms(computed):
+    return {form: encode(computed) for form, encode in FORMAT.items()}
 
 
 def lie(forms, form):
     """Return a form with a site more, and the true number."""
     count = json.loads(forms["json"])["counts"]["sites"]
+    if form == "parquet":
+        more = (
+            "SELECT * REPLACE (value + (path = 'counts/sites')::INT AS value) FROM old"
+        )
+        return rewritten(forms, more), count
     assert forms[form].count(SITES[form] % count) == 1
     return forms[form].replace(SITES[form] % count, SITES[form] % (count + 1)), count
+
+
+def rewritten(forms, query, how="COMPRESSION gzip"):
+    """Return the Parquet form, written anew by DuckDB from a query over what it was."""
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as duck:
+        old, new = Path(folder) / "old", Path(folder) / "new"
+        old.write_bytes(forms["parquet"])
+        duck.execute(f"CREATE VIEW old AS SELECT * FROM read_parquet('{old}')")
+        duck.execute(f"COPY ({query}) TO '{new}' (FORMAT parquet, {how})")
+        return new.read_bytes()
 
 
 def given(forms, folder, form, body):
@@ -46,7 +70,19 @@ def given(forms, folder, form, body):
     return "--form", sign(folder / f"report.{form}", body)
 
 
-@pytest.mark.parametrize("form", SITES)
+@pytest.fixture
+def audit_forms(log, honest, forms, tmp_path):
+    """Return a check of a file in a form, beside the honest JSON."""
+
+    def audit(form, body):
+        words = given(forms, tmp_path, form, body)
+        file = tmp_path / "report.json"
+        return run_json(*options(log, honest.folder, file), *words)
+
+    return audit
+
+
+@pytest.mark.parametrize("form", [*SITES, "parquet"])
 def test_a_form_that_says_the_same_is_no_difference(log, honest, forms, tmp_path, form):
     words = given(forms, tmp_path, form, forms[form])
     code, output = run_json(
@@ -55,7 +91,7 @@ def test_a_form_that_says_the_same_is_no_difference(log, honest, forms, tmp_path
     assert (code, output["archive"], output["notChecked"]) == (0, [], [])
 
 
-@pytest.mark.parametrize("form", SITES)
+@pytest.mark.parametrize("form", [*SITES, "parquet"])
 def test_a_form_with_another_figure_is_found_out(log, honest, forms, tmp_path, form):
     body, count = lie(forms, form)
     words = given(forms, tmp_path, form, body)
@@ -91,6 +127,66 @@ def test_other_markup_around_the_same_words_is_not_called_the_same(
     )
     assert (code, output["same"], len(output["notChecked"])) == (3, False, 1), output
     assert "markup" in output["notChecked"][0]
+
+
+def test_a_page_that_goes_on_far_below_is_found_out(audit_forms, forms):
+    page = forms["html"] + b" " * 2 * len(forms["html"]) + b"<p>All is fair.</p>"
+    code, output = audit_forms("html", page)
+    assert (code, output["notChecked"]) == (1, []), output
+
+
+def deflated(page):
+    """Compress as another build of zlib might."""
+    deflate = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return deflate.compress(page) + deflate.flush()
+
+
+def test_a_table_that_another_zlib_packed_is_the_same(audit_forms, computed, forms):
+    body = format_parquet(computed, deflated)
+    assert body != forms["parquet"]
+    code, output = audit_forms("parquet", body)
+    assert (code, output["archive"], output["notChecked"]) == (0, [], []), output
+
+
+def test_the_same_rows_in_another_layout_are_not_called_the_same(audit_forms, forms):
+    """What DuckDB reads may be other than what another reader does."""
+    code, output = audit_forms("parquet", rewritten(forms, "SELECT * FROM old"))
+    assert (code, output["archive"], len(output["notChecked"])) == (3, [], 1), output
+
+
+def without_a_page(forms):
+    """One that claims to be as long as it was."""
+    return forms["parquet"].replace(b"\x1f\x8b\x08", b"\x1f\x8b\x09", 1)
+
+
+@pytest.mark.parametrize(
+    ("lie", "expected"),
+    [
+        (without_a_page, "it can't be read"),
+        (lambda _: b"PAR1", "it can't be read"),
+        (lambda forms: rewritten(forms, "SELECT * FROM old LIMIT 9"), "by the JSON"),
+        (lambda forms: rewritten(forms, "SELECT *, 1 AS sum FROM old"), "sum:INTEGER"),
+        (
+            lambda forms: rewritten(
+                forms, "SELECT * REPLACE (low AS high, high AS low) FROM old"
+            ),
+            "low=",
+        ),
+        (
+            lambda forms: rewritten(
+                forms,
+                "SELECT o.* FROM old AS o, range(1000)",
+                "COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 1000000",
+            ),
+            "",
+        ),
+    ],
+    ids=["a page", "nothing", "nine rows", "a column more", "ends", "many rows"],
+)
+def test_another_table_is_found_out(audit_forms, forms, lie, expected):
+    code, output = audit_forms("parquet", lie(forms))
+    assert (code, output["notChecked"]) == (1, []), output
+    assert any(expected in line for line in output["archive"]), output["archive"]
 
 
 def test_a_form_that_another_key_signed_gives_no_verdict(log, honest, forms, tmp_path):

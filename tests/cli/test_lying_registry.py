@@ -474,3 +474,79 @@ def test_an_auditor_labels_the_site_that_he_named(
     assert json.loads(served.posted[-1])["site"] == expected
     assert f"shop.test, site {expected}: on record" in result.output
     assert ("/v1/sites/shop.test" in served.requested) is not is_named
+
+
+def page_of(*scores: int) -> dict[str, object]:
+    places = [
+        {"siteId": format_site_id(number), "score": score, "behind": []}
+        for number, score in enumerate(scores, 7)
+    ]
+    return {"places": places, "isWhole": True}
+
+
+OWN = format_site_id(7)
+HELD = {
+    "changes": "nothing \x1b]0;a title\x07",
+    "expectation": "all is well",
+    "held": True,
+    "changed": [OWN],
+    "shadow": 2,
+    "listed": 2,
+    "before": page_of(9, 8),
+    "after": page_of(9, 8),
+}
+
+
+@pytest.mark.parametrize(
+    ("lie", "perturbation", "expected"),
+    [
+        ({}, "commission", 0),
+        ({"after": page_of(9, 7)}, "commission", 1),
+        ({"after": page_of(9, 7)}, "older", 0),
+        ({"after": page_of(10, 8)}, "older", 1),
+        ({"after": page_of(8, 8)}, "older", 0),
+        ({"held": False}, "commission", 1),
+        ({"changed": [format_site_id(8)]}, "commission", 1),
+        ({"changed": []}, "commission", 1),
+        ({"after": page_of(8, 9)}, "zero_commission", 1),
+    ],
+)
+def test_who_says_that_it_held_shows_answers_in_which_it_did(
+    served: Served,
+    tmp_path: Path,
+    lie: dict[str, object],
+    perturbation: str,
+    expected: int,
+) -> None:
+    environment = keygen("auditor", tmp_path)
+    served.answers["/v1/sites/shop.test"] = {"id": OWN}
+    served.answers["/v1/counterfactual"] = {**HELD, **lie}
+    words = ["audit", "counterfactual", "--registry", served.url, "--query", "bread"]
+    words += ["--perturbation", perturbation, "--name", "auditor.example"]
+    words += ["--site", "shop.test"]
+    result = CliRunner().invoke(main, words, env=environment)
+    assert result.exit_code == expected, result.output
+    assert f"shop.test: site {OWN}\n" in result.output
+    assert "the registry's word: both answers" in result.output
+    assert "title" not in result.output
+    assert "all is well" not in result.output
+    is_lie = lie.get("held", True) and expected
+    assert ("differs: " in result.output) is bool(is_lie)
+
+
+def test_an_auditor_asks_about_the_site_that_he_named(
+    served: Served, tmp_path: Path
+) -> None:
+    """A registry need not be asked which site it is, and may not change another."""
+    environment = keygen("auditor", tmp_path)
+    served.answers["/v1/counterfactual"] = {**HELD, "changed": [format_site_id(8)]}
+    words = ["audit", "counterfactual", "--registry", served.url, "--query", "bread"]
+    words += ["--perturbation", "commission", "--name", "auditor.example"]
+    words += ["--site", OWN, "--json"]
+    result = CliRunner().invoke(main, words, env=environment)
+    output = json.loads(result.output)
+    assert result.exit_code == 1
+    assert output["differences"] == [f"other sites were changed: {format_site_id(8)}"]
+    assert output["sites"] == {OWN: OWN}
+    assert json.loads(served.posted[-1])["sites"] == [OWN]
+    assert not [path for path in served.requested if path.startswith("/v1/sites")]

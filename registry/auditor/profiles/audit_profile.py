@@ -60,13 +60,15 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
                 "same": bool(recomputed.profiles) and not recomputed.differences,
                 "differences": recomputed.differences,
                 "notChecked": recomputed.missing,
+                "ids": [own.id for own in materials],
                 "changedAt": [own.changed_at for own in materials],
                 "places": msgspec.to_builtins(places),
             }
         )
     else:
-        outcome = recomputed.outcome
-        console.print_line(f"{shown(host)} in {committed.name}: {outcome}")
+        sites = " ".join(own.id for own in recomputed.materials.values())
+        where = f"{host}, site {sites}, in {committed.name}"
+        console.print_line(f"{shown(where)}: {recomputed.outcome}")
         for line in (*recomputed.differences, *recomputed.missing):
             console.print_line(f"  {shown(line)}")
     if recomputed.differences or recomputed.missing:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ import click
 from registry.auditor.command import registry_options, run_audit
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import leaf_index_of, open_entries
+from registry.auditor.reports.archived_exposure import ArchivedExposure, open_exposure
 from registry.auditor.reports.logged_reports import names_window, pages, read_record
 from registry.auditor.reports.report_signature import fetch_promise_key, key_of_promises
 from registry.auditor.source import LogSource, LogUnreadable
@@ -23,7 +25,7 @@ from registry.records.canonical import digest_of
 from registry.reports.exposure_table import FORM, UNIT, ExposureTable, parse_table
 from registry.reports.refusals import EXPOSURE_TABLE_UNLOGGED
 from registry.reports.render.report_rows import format_instant
-from registry.terminal.options import DAY_TYPE
+from registry.terminal.options import DAY_TYPE, FOLDER
 from registry.terminal.output import console, json_option, print_json, shown
 from registry.usecases.reports.calendar_months import midnight
 
@@ -33,6 +35,12 @@ MAX_SHOWN = 20
 DEVIATIONS = 3
 """Standard deviations of noise by which a share's ends are moved apart."""
 AMOUNTS = ("appearances", "attention", "selections")
+NOT_ALL_PROVEN = 3
+SELECTIONS = "selections"
+COUNTS = "appearances and attention, which --archive holds against rankings"
+LABELS = "labels; with --archive they are those that `audit reproduce-report` proves"
+UNPROVEN = {False: [COUNTS], True: [COUNTS, LABELS]}
+"""Without an archive, by whether shares are by label."""
 
 
 @click.command()
@@ -45,6 +53,11 @@ AMOUNTS = ("appearances", "attention", "selections")
     help="Add up by this label of the sites, as it counted at the end.",
 )
 @click.option("--promise-key", metavar="VKEY", help="Who must have signed the tables.")
+@click.option(
+    "--archive",
+    type=FOLDER,
+    help="Hold the tables against this archive, and take the labels from it.",
+)
 @trust_options
 @json_option
 def exposure(
@@ -54,14 +67,16 @@ def exposure(
     by: str | None,
     promise_key: str | None,
     *,
+    archive: Path | None,
     as_json: bool,
     **trust: Any,
 ) -> None:
     """Verify the exposure of sites on DAY, and add it up over days and by label.
 
     Each table must be signed, and its digest must stand in the log. Shares have two
-    ends, as sites with few appearances have no row and the others have noise. Exit
-    code 1: a table differs.
+    ends, as sites with few appearances have no row and the others have noise. Without
+    --archive counts and labels are the registry's word. Exit code 1: a table differs;
+    3: nothing differs, and shares are by labels of which nothing is proven.
     """
     first, last = day.date(), (until or day).date()
     if last < first:
@@ -70,30 +85,26 @@ def exposure(
 
     async def work(source: LogSource) -> tuple[Sum, Mapping[str, str]]:
         key = key_of_promises(promise_key or await fetch_promise_key(source))
-        entries, _ = await open_entries(source, TrustOptions(**trust))
-        record_ids = await _record_ids(source, first)
-        added = Sum()
-        for each_day in days:
-            if each_day not in record_ids:
-                raise LogUnreadable(f"{source.name} has no exposure of {each_day}")
-            index = await leaf_index_of(source, record_ids[each_day])
-            added.add(await _verified(source, entries, key, each_day, index))
-        labels = await _labels(source, by, midnight(last + DAY)) if by else {}
-        return added, labels
+        exact = open_exposure(archive, key, first, last) if archive else None
+        options = TrustOptions(**trust)
+        added = await _add_up(source, options, key, days, exact)
+        if by and exact:
+            return added, {site.site_id: getattr(site, by) for site in exact.sites}
+        return added, await _labels(source, by, midnight(last + DAY)) if by else {}
 
     added, labels = run_audit(url, work, as_json=as_json)
     classes = added.by_class(labels) if by else {}
-    if as_json:
-        print_json({"verified": True, **added.members(), "classes": classes})
-    else:
-        _show(added, classes)
+    unproven = [SELECTIONS, *([] if archive else UNPROVEN[bool(by)])]
+    _print_outcome(added, classes, unproven, as_json=as_json)
+    if added.differences or LABELS in unproven:
+        raise SystemExit(1 if added.differences else NOT_ALL_PROVEN)
 
 
 @dataclass(slots=True)
 class Sum:
     """Tables of days added up. withheld: what is given for no site.
 
-    variance: by site, of the noise in its attention.
+    variance: by site, of the noise in its attention. differences: from an archive.
     """
 
     days: int = 0
@@ -103,6 +114,7 @@ class Sum:
     sites: dict[str, Counter[str]] = field(default_factory=dict)
     withheld: Counter[str] = field(default_factory=Counter)
     variance: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
 
     def add(self, table: ExposureTable) -> None:
         self.days += 1
@@ -164,6 +176,27 @@ class Sum:
         }
 
 
+async def _add_up(
+    source: LogSource,
+    trust: TrustOptions,
+    key: PublicKey,
+    days: Sequence[date],
+    exact: ArchivedExposure | None,
+) -> Sum:
+    """Raises: LogUnreadable, LogInvalid, Refused. exact: what the tables come from."""
+    entries, _ = await open_entries(source, trust)
+    record_ids = await _record_ids(source, days[0])
+    added = Sum()
+    for day in days:
+        if day not in record_ids:
+            raise LogUnreadable(f"{source.name} has no exposure of {day}")
+        index = await leaf_index_of(source, record_ids[day])
+        table = await _verified(source, entries, key, day, index)
+        added.add(table)
+        added.differences += exact.differences(table) if exact else ()
+    return added
+
+
 async def _record_ids(source: LogSource, first: date) -> dict[date, str]:
     """Return the records of the tables since a day. Raises: LogUnreadable."""
     record_ids: dict[date, str] = {}
@@ -201,8 +234,27 @@ async def _labels(source: LogSource, by: str, at: datetime) -> dict[str, str]:
     return labels
 
 
+def _print_outcome(
+    added: Sum,
+    classes: Mapping[str, Sequence[float]],
+    unproven: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
+    if as_json:
+        outcome = {"verified": not added.differences, "archive": added.differences}
+        members = {**added.members(), "classes": classes, "notProven": unproven}
+        print_json({**outcome, **members})
+        return
+    _show(added, classes)
+    for line in unproven:
+        console.print_line(f"  the registry's word: {line}")
+
+
 def _show(added: Sum, classes: Mapping[str, Sequence[float]]) -> None:
     listed, withheld = added.totals(), added.withheld
+    for line in added.differences[:MAX_SHOWN]:
+        console.print_line(f"[red]differs:[/] {shown(line)}")
     console.print(
         f"[green]{added.days} days verified[/]: {added.rankings} rankings, "
         f"{added.erased} of them erased before they were counted"

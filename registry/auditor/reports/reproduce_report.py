@@ -17,7 +17,7 @@ import msgspec
 from registry.auditor.auditor_key import audience_of, log_option, signer_of
 from registry.auditor.command import registry_options, run_audit
 from registry.auditor.reports.cited_report import CitedReport, parse_report
-from registry.auditor.reports.forms_agreement import FormsAgreement
+from registry.auditor.reports.forms_agreement import FormsAgreement, form_of
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
 from registry.auditor.reports.logged_reports import names_window
 from registry.auditor.reports.report_signature import (
@@ -37,7 +37,6 @@ from registry.records.record import parse_record
 from registry.reports.archive.reading import Archive, open_archive
 from registry.reports.render.figure_comparison import Figure, figures_of
 from registry.reports.render.json_object import format_json
-from registry.reports.render.report_files import Form
 from registry.reports.report_terms import Terms
 from registry.terminal.key_files import KEY_FILE, key_file
 from registry.terminal.options import FOLDER, READABLE
@@ -81,7 +80,7 @@ NOT_PROVEN = (
     "forms",
     type=READABLE,
     multiple=True,
-    help="It as CSV or HTML; repeatable.",
+    help="It as CSV, Parquet or HTML; repeatable.",
 )
 @promise_key_option
 @click.option(
@@ -126,7 +125,7 @@ def reproduce_report(
 
     Needs the log, the archive and the report. Each label must be the one that an auditor
     or the site signed, or that its documents declare, and each category too; a month's
-    table and page, and each --form, must say what the JSON says. Exit code 0: all is the
+    tables and page, and each --form, must say what the JSON says. Exit code 0: all is the
     same; 1: a figure differs, or the archive; 2: not computed; 3: not all was computed.
     """
 
@@ -171,8 +170,7 @@ async def _compare_forms(
     """Compare what is served of a month, and files. body: of the JSON."""
     agreement = FormsAgreement(body)
     for path in paths:
-        form: Form = "csv" if path.suffix == ".csv" else "html"
-        agreement.compare(form, _verified(path, None, key))
+        agreement.compare(form_of(path), _verified(path, None, key))
     month = format_month(stored.terms.window.start_at.date())
     await agreement.compare_stored(source, month, stored.forms)
     return agreement

@@ -32,6 +32,7 @@ MAX_BYTES_OF = {
     "scores": 64 * 1024,
     "source": 8 * 1024,
     "statement": 32 * 1024,
+    "text": 64 * 1024,
 }
 """Bounds of a list and of a column's texts, above what the registry lets in."""
 

@@ -27,6 +27,7 @@ _OPTIONAL, _UTF8, _DATA_PAGE, _PLAIN, _RLE, _GZIP = 1, 0, 0, 0, 3, 2
 _GZIP_WINDOW = 31  # zlib's number for a gzip header and the widest window
 
 Cell: TypeAlias = str | int | float | None
+Compress: TypeAlias = Callable[[bytes], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +64,24 @@ COLUMNS = (
 """Columns of the CSV form; a value that is a text is in `text`."""
 
 
-def format_parquet(report: FairnessReport) -> bytes:
-    return write_table(COLUMNS, list(rows_of(report)))
+def compress_page(page: bytes) -> bytes:
+    """Compress by gzip: other builds of zlib give other bytes."""
+    deflate = zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW)
+    return deflate.compress(page) + deflate.flush()
 
 
-def write_table(columns: Sequence[ParquetColumn], rows: Sequence[Row]) -> bytes:
+def format_parquet(report: FairnessReport, compress: Compress = compress_page) -> bytes:
+    return write_table(COLUMNS, list(rows_of(report)), compress)
+
+
+def write_table(
+    columns: Sequence[ParquetColumn],
+    rows: Sequence[Row],
+    compress: Compress = compress_page,
+) -> bytes:
     parts, chunks, size = [_MAGIC], [], len(_MAGIC)
     for column in columns:
-        page, plain_size = _page(column, rows)
+        page, plain_size = _page(column, rows, compress)
         parts.append(page)
         chunks.append(_chunk(column, len(rows), size, len(page), plain_size))
         size += len(page)
@@ -78,12 +89,13 @@ def write_table(columns: Sequence[ParquetColumn], rows: Sequence[Row]) -> bytes:
     return b"".join([*parts, footer, len(footer).to_bytes(4, "little"), _MAGIC])
 
 
-def _page(column: ParquetColumn, rows: Sequence[Row]) -> tuple[bytes, int]:
+def _page(
+    column: ParquetColumn, rows: Sequence[Row], compress: Compress
+) -> tuple[bytes, int]:
     """Return a page with its header, and the length of both before compression."""
     cells = [column.cell(row) for row in rows]
     body = _levels(cells) + b"".join(_encode(column.kind, cell) for cell in cells)
-    deflate = zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW)
-    packed = deflate.compress(body) + deflate.flush()
+    packed = compress(body)
     levels = [
         _field(1, len(cells)),
         _field(2, _PLAIN),

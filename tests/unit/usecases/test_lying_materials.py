@@ -163,6 +163,7 @@ def audit(lying: Lying) -> tuple[int, Any]:
 def test_an_honest_profile_is_the_same(lying: Lying) -> None:
     code, output = audit(lying)
     assert (code, output["same"]) == (0, True), output
+    assert output["ids"] == [format_site_id(lying.site_id)]
 
 
 @pytest.mark.parametrize("name", LIES)
