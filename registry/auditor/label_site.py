@@ -73,8 +73,10 @@ def label(
         return {**await client.post("/v1/labels", sent), "site": site_id}
 
     def show(answered: Json) -> None:
-        site, leaf = shown(answered["site"]), answered["leafHash"]
-        console.print(f"{host}, site {site}: on record, leaf {leaf}")
+        site, leaf = shown(answered["site"]), shown(answered["leafHash"])
+        console.print_line(f"{host}, site {site}: accepted, leaf {leaf}")
+        on_record = f"that it goes on record; `audit monitor --site {site}` shows it"
+        console.print_line(f"  the registry's word: {on_record}")
 
     print_answer(url, work, show, as_json=as_json)
 

@@ -62,6 +62,7 @@ def monitor(
         if host is not None:
             path = f"/v1/sites/{quote(host, safe='')}"
             value = (await source.get_json(path))["id"]
+            errors.print_line(shown(f"{host} is site {value}: the registry's word"))
         watcher.look_for(name, str(value))
         watched = f"{name} {value}"
         return await follow(source, options, state, watch=watcher.see, watched=watched)

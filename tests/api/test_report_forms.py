@@ -93,9 +93,11 @@ def test_a_kept_report_is_verified_later(
     )
     assert output[0] == 0, output[1]
     check = ("audit", "report-signature", str(file))
-    assert run(*check, url)[0] == 0
+    code, messages = run(*check, url)
+    assert (code, "the key that the registry names, " in messages) == (0, True)
     key = registry.http.get("/v1/log").json()["promiseKey"]
     assert run(*check, "--promise-key", key, "--json")[0] == 0
+    assert "the given key" in run(*check, "--promise-key", key)[1]
     log_key = registry.http.get("/v1/log").json()["verifierKey"]
     assert run(*check, "--promise-key", log_key)[0] == 1
     file.write_bytes(file.read_bytes() + b" ")

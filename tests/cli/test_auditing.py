@@ -512,7 +512,9 @@ def test_news_of_a_site_are_told_once(
     served.answers["/v1/sites/shop.example"] = {"id": SITE}
     options = ("monitor", served.url, "--host", "shop.example")
     options = (*options, "--state", tmp_path / "state")
-    assert run(*options).exit_code == 0
+    first = run(*options)
+    assert first.exit_code == 0
+    assert f"shop.example is site {SITE}: the registry's word" in first.stderr
     with_news(history)
     publish(folder, history.bodies)
     result = run(*options)

@@ -472,7 +472,8 @@ def test_an_auditor_labels_the_site_that_he_named(
     result = CliRunner().invoke(main, words, env=environment)
     expected = own if is_named else other
     assert json.loads(served.posted[-1])["site"] == expected
-    assert f"shop.test, site {expected}: on record" in result.output
+    assert f"shop.test, site {expected}: accepted, leaf 00" in result.output
+    assert "the registry's word: that it goes on record" in result.output
     assert ("/v1/sites/shop.test" in served.requested) is not is_named
 
 

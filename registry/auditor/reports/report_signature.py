@@ -55,7 +55,8 @@ def report_signature(
     if as_json:
         print_json({"verified": True, "file": str(file), "kid": public.kid})
     else:
-        sentence = f"{file}: signed by the registry's key {public.kid}"
+        whose = "the given key" if promise_key else "the key that the registry names,"
+        sentence = f"{file}: signed by {whose} {public.kid}"
         console.print(sentence, soft_wrap=True, markup=False)
 
 
