@@ -66,9 +66,8 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
             }
         )
     else:
-        sites = " ".join(own.id for own in recomputed.materials.values())
-        where = f"{host}, site {sites}, in {committed.name}"
-        console.print_line(f"{shown(where)}: {recomputed.outcome}")
+        site = shown(" ".join([host, *(m.id for m in recomputed.materials.values())]))
+        console.print_line(f"{site} in {committed.name}: {recomputed.outcome}")
         for line in (*recomputed.differences, *recomputed.missing):
             console.print_line(f"  {shown(line)}")
     if recomputed.differences or recomputed.missing:

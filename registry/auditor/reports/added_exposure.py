@@ -40,7 +40,7 @@ SELECTIONS = "selections"
 COUNTS = "appearances and attention, which --archive holds against rankings"
 LABELS = "labels; with --archive they are those that `audit reproduce-report` proves"
 UNPROVEN = {False: [COUNTS], True: [COUNTS, LABELS]}
-"""Without an archive, by whether shares are by label."""
+"""Figures that nothing proves without an archive, by whether shares are by label."""
 
 
 @click.command()
