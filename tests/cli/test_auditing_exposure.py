@@ -113,6 +113,7 @@ def test_days_are_added_up_by_site_and_by_label(registry: Registry) -> None:
         "attention": 110_000,
         "selections": -12,
     }
+    assert (added["rankings"], added["erased"], added["untoldDays"]) == (2000, 1000, 0)
     assert added["withheld"]["attention"] == 1_000_000 - 110_000
     assert added["attentionDeviation"] == 10_000
     margin = 3 * 5000 * sqrt(2)
@@ -194,3 +195,31 @@ def test_no_other_table_is_taken(registry: Registry, lie) -> None:  # type: igno
     lie(registry)
     code, problem = registry.audit()
     assert (code, bool(problem["verified"])) == (1, False)
+
+
+def test_days_without_a_row_are_counted(registry: Registry) -> None:
+    table = make_table(FIRST, DayCounts(rankings=9, erased=2, sites=[]), bytes(32))
+    body = encode_table(table)
+    history = History(now=datetime(2026, 11, 20, 12, tzinfo=UTC)).begin()
+    window = {"start_at": midnight(FIRST), "end_at": midnight(FIRST + ONE_DAY)}
+    forms = {FORM: digest_of(body)}
+    leaf = history.log(report_record(**history.head, **window, forms=forms))
+    publish(registry.served.folder, history.bodies)
+    registry.serve(FIRST, body)
+    registry.place(FIRST, leaf)
+    code, added = registry.audit()
+    assert (code, added["untoldDays"], added["rankings"]) == (0, 1, 9)
+
+
+def test_days_in_the_wrong_order_are_refused(registry: Registry) -> None:
+    words = ("exposure", DAYS[1], registry.served.url, "--until", FIRST)
+    done = run(*words)
+    assert (done.exit_code, "--until is before DAY" in done.stderr) == (2, True)
+
+
+def test_the_key_that_a_registry_names_is_taken_where_none_is_given(
+    registry: Registry,
+) -> None:
+    served = registry.served
+    served.answers["/v1/log"] = {"verifierKey": VKEY, "promiseKey": PROMISE_KEY}
+    assert run("exposure", FIRST, served.url).exit_code == 0
