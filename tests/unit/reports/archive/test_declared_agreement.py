@@ -113,8 +113,11 @@ def test_a_statement_from_behind_the_tree_does_not_count(registry):
 
 
 def test_a_statement_from_behind_the_window_does_not_count(registry):
-    registry.register(END + MINUTE, seq=2)
+    later = registry.register(END + MINUTE, seq=2)
     assert lines(registry.compared()) == ([], [], 1)
+    registry.rows[0]["statement"] = later
+    (difference,) = registry.compared().differences
+    assert difference.endswith("its statement is not the newest in the log")
 
 
 def test_in_the_minute_of_the_end_either_statement_may_be_the_newest(registry):
