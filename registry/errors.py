@@ -141,3 +141,10 @@ class RateLimited(RegistryError):
 
 class Unavailable(RegistryError):
     """The service can not answer now; try again later."""
+
+
+def root_cause(error: BaseException) -> str:
+    """Return the name of the first cause, as DiskFullError; messages may hold queries."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return type(error).__name__

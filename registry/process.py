@@ -70,13 +70,13 @@ def is_supervised() -> bool:
 
 
 def run_until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """Run the work; SIGTERM and SIGINT cancel it, so that it cleans up and ends."""
+    """Run the work; SIGTERM, SIGINT and SIGHUP cancel it, so that it cleans up and ends."""
     collect_less_often()
     asyncio.run(_cancel_on_signal(work))
 
 
 def stop_requested() -> asyncio.Event:
-    """Return an event that SIGTERM or SIGINT sets."""
+    """Return an event that SIGTERM, SIGINT or SIGHUP sets."""
     stop = asyncio.Event()
     _on_signal(stop.set)
     return stop
@@ -106,5 +106,7 @@ async def beat() -> None:
 
 
 def _on_signal(react: Callable[[], object]) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
+    # nohup ignores the end of a terminal, and else that would leave children behind.
+    hung_up = [signal.SIGHUP] * (signal.getsignal(signal.SIGHUP) != signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGINT, *hung_up):
         asyncio.get_running_loop().add_signal_handler(number, react)

@@ -16,6 +16,7 @@ import structlog
 from registry import keyring
 from registry.db.engine.engines import DatabaseError, Engine, Role, engine_at
 from registry.db.log import old_checkpoints, partitions
+from registry.errors import root_cause
 from registry.index.sources import digest_of_code
 from registry.observability import configure_logging
 from registry.process import EXIT_DAMAGED, run_until_stopped
@@ -92,7 +93,7 @@ async def _commit_first(commit: Callable[[], Awaitable[None]]) -> None:
         try:
             await commit()
         except (DatabaseError, OSError) as error:
-            logger.warning("commit_ahead_interrupted", kind=type(error).__name__)
+            logger.warning("commit_ahead_interrupted", kind=root_cause(error))
             await asyncio.sleep(RETRY_PAUSE_S)
         else:
             return

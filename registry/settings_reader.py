@@ -202,7 +202,10 @@ def _verify_witnesses(settings: Settings) -> None:
             f"{PREFIX}WITNESSES holds at most {MAX_WITNESSES} different witnesses"
         )
     if not 0 <= settings.witness_quorum <= len(witnesses):
-        raise SettingsInvalid(f"{PREFIX}WITNESS_QUORUM must be 0..{len(witnesses)}")
+        raise SettingsInvalid(
+            f"{PREFIX}WITNESS_QUORUM asks for {settings.witness_quorum} witnesses, and "
+            f"{PREFIX}WITNESSES names {len(witnesses)}; name more of them, or lower it"
+        )
 
 
 def _is_https_origin(origin: str) -> bool:

@@ -6,6 +6,7 @@ restraint, names a time, nobody is asked before it.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -44,8 +45,9 @@ logger = structlog.get_logger()
 class TryAgain(Exception):
     """The site could not be reached this time. pause: before which it is not asked."""
 
-    def __init__(self, pause: timedelta) -> None:
+    def __init__(self, pause: timedelta, problem: Problem) -> None:
         self.pause = pause
+        self.problem = problem
         super().__init__(f"not before {pause}")
 
 
@@ -62,9 +64,11 @@ async def settle_registration(context: Context, registration: Registration) -> N
         understood = await _read_documents(context, verified, evidence)
     except TryAgain as later:
         pause = max(later.pause, RETRY_PAUSES[registration.fence - 1])
+        until = context.clock() + pause
+        why = f"{later.problem.detail}; asked again from {until:%H:%M:%S} UTC on"
+        problem = replace(later.problem, detail=why)
         async with context.engine.begin() as connection:
-            until = context.clock() + pause
-            await registrations.postpone(connection, registration, until)
+            await registrations.postpone(connection, registration, until, [problem])
         return
     except RegistryError as refused:
         await _reject(context, registration, refused.problem)
@@ -85,9 +89,10 @@ def _verify_control(
     except RegistryError as refused:
         if refused.code != KEY_NOT_PUBLISHED.code or not evidence.unread:
             raise
+        unread = type(refused)(KEY_NOT_PUBLISHED, _why_unread(evidence))
         if any(source.may_pass for source in evidence.unread):
-            _try_again(registration, _requested_pauses(evidence))
-        raise type(refused)(KEY_NOT_PUBLISHED, _why_unread(evidence)) from refused
+            _try_again(registration, _requested_pauses(evidence), unread.problem)
+        raise unread from refused
 
 
 async def _read_documents(
@@ -104,9 +109,9 @@ async def _read_documents(
         declared=[claim.url for claim in statement.documents],
     )
     now = context.clock()
-    if _is_passing(discovery):
+    if _passing(discovery):
         pauses = [*_requested_pauses(evidence), *_pauses_of(discovery, now)]
-        _try_again(verified.registration, pauses)
+        _try_again(verified.registration, pauses, _passing(discovery)[0])
     return parse_site(
         fetched_bodies(discovery),
         Registrant(
@@ -123,11 +128,13 @@ async def _read_documents(
     )
 
 
-def _try_again(registration: Registration, pauses: Iterable[timedelta]) -> None:
+def _try_again(
+    registration: Registration, pauses: Iterable[timedelta], problem: Problem
+) -> None:
     """Postpone the registration unless it was tried enough. Raises: TryAgain."""
     pause = max(pauses, default=timedelta())
     if registration.fence < TRIES and pause <= LONGEST_PAUSE:
-        raise TryAgain(pause)
+        raise TryAgain(pause, problem)
 
 
 async def _reject(
@@ -142,12 +149,13 @@ async def _reject(
     )
 
 
-def _is_passing(discovery: Discovery) -> bool:
-    """A declared document, or everything, could not be fetched this time."""
-    return any(
-        failure.may_pass and (failure.found_by == "declared" or discovery.is_outage)
+def _passing(discovery: Discovery) -> list[Problem]:
+    """Return why a declared document, or everything, could not be fetched this time."""
+    return [
+        failure.problem
         for failure in discovery.failures
-    )
+        if failure.may_pass and (failure.found_by == "declared" or discovery.is_outage)
+    ]
 
 
 def _requested_pauses(evidence: ControlEvidence) -> Iterator[timedelta]:

@@ -14,6 +14,7 @@ from registry.auditor.state import load_state
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.client import RegistryClient
 from registry.terminal.output import console, json_option, print_json
+from registry.terminal.printable import counted
 
 state_option = click.option(
     "--state",
@@ -78,7 +79,7 @@ async def verify_log(client: RegistryClient) -> VerifiedLog:
 
 def print_verified(log: VerifiedLog) -> None:
     size = log.checkpoint.size
-    console.print(f"[green]The log is sound:[/] {size} entries")
+    console.print(f"[green]The log is sound:[/] {counted(size, 'entry')}")
     if log.first:
         console.print(f"  the first {log.first} were verified before")
     for kind, count in log.records.items():

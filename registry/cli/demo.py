@@ -26,6 +26,7 @@ from registry.demo.town.server import Town, TownSite
 from registry.observability import configure_logging
 from registry.process import stop_requested
 from registry.settings import LOG_LEVELS, Settings
+from registry.terminal.printable import counted
 
 MARKER = "demo"  # an empty file in a folder that a demo made
 AT_ONCE = 12
@@ -351,7 +352,7 @@ class Demo:
         self._outcome.log_verified = True
         shown = ", ".join(f"{count} {kind}" for kind, count in verified.records.items())
         self._output.print(
-            f"  [green]log verified[/]: {verified.checkpoint.size} entries ({shown})"
+            f"  [green]log verified[/]: {counted(verified.checkpoint.size, 'entry')} ({shown})"
         )
 
     async def _stay_open(self, service: Settings) -> None:

@@ -11,7 +11,7 @@ from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
 from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import console, json_option, print_answer, registry_option
-from registry.terminal.printable import printable
+from registry.terminal.printable import counted, printable
 
 LIFETIME_S = 600
 
@@ -158,7 +158,9 @@ def _state(
 
 def _show_summary(summary: dict[str, Any]) -> None:
     console.print(f"{summary['id']}: [bold]{summary['status']}[/]")
-    console.print(f"{summary['rankings']} rankings since {summary['registeredAt']}")
+    console.print(
+        f"{counted(summary['rankings'], 'ranking')} since {summary['registeredAt']}"
+    )
     if declared := summary["declared"]:
         console.print(f"{declared['name']}, {declared['contact']}", markup=False)
     if api_key := summary.get("apiKey"):

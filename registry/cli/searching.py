@@ -12,6 +12,7 @@ from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import SHOWN
 from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import console, json_option, print_answer, registry_option
+from registry.terminal.printable import counted
 from registry.terminal.styled import RenderableType, Table, escape
 
 
@@ -55,7 +56,9 @@ def show_answer(answer: dict[str, Any]) -> None:
         print_hint(hint)
     for near in answer.get("near", ()):
         offers = f": {', '.join(near['words'])}" if near["words"] else ""
-        console.print(f"nearest: {near['category']} ({near['sites']} sites){offers}")
+        console.print(
+            f"nearest: {near['category']} ({counted(near['sites'], 'site')}){offers}"
+        )
 
 
 def render_result(result: dict[str, Any]) -> RenderableType:

@@ -12,3 +12,10 @@ def printable(text: object, limit: int = MAX_SHOWN) -> str:
         for character in whole[:limit]
     )
     return shown if len(whole) <= limit else f"{shown}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return the number and the noun, as "1 entry" and "2 entries"."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"

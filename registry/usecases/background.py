@@ -12,6 +12,7 @@ from typing import TypeVar
 import structlog
 
 from registry.db.engine.engines import DatabaseError
+from registry.errors import root_cause
 
 NICENESS = 15
 Result = TypeVar("Result")
@@ -60,7 +61,7 @@ def outlasting(interrupted: str) -> Iterator[None]:
     try:
         yield
     except (DatabaseError, OSError) as error:
-        logger.warning(interrupted, kind=type(error).__name__)
+        logger.warning(interrupted, kind=root_cause(error))
 
 
 class Cadence:

@@ -207,7 +207,8 @@ def test_a_body_that_is_not_said_to_be_json_is_refused(
 ) -> None:
     headers = {"Content-Type": media_type} if media_type else {}
     answer = http.post(path, content=b'{"q":"a"}', headers=headers)
-    expect.problem(answer, 415, "media_type_unsupported")
+    problem = expect.problem(answer, 415, "media_type_unsupported")
+    assert problem["detail"] == "The body is application/json, in UTF-8"
 
 
 @pytest.mark.parametrize(

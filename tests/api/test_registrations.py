@@ -311,7 +311,8 @@ def test_a_token_comes_as_application_jose(
 ) -> None:
     headers = {"Content-Type": media_type} if media_type else {}
     refused = http.post("/v1/registrations", content=token, headers=headers)
-    expect.problem(refused, 415, "media_type_unsupported")
+    problem = expect.problem(refused, 415, "media_type_unsupported")
+    assert problem["detail"] == "The body is application/jose"
 
 
 def test_a_line_end_after_the_token_does_no_harm(

@@ -192,14 +192,17 @@ RECURRING_FILES = frozenset(
 )
 # Lines of Python a package may have: a package that needs more says so here.
 BUDGET = {
-    "crawler": 7_430,
+    # +8: a statement that waits for an unreachable site shows why.
+    "crawler": 7_438,
     # +59 for the comparison of a report's table and page with its JSON (ADR 0321), +9 for
     # evidence that a clock alone dates (ADR 0314), +13 for pauses before a damaged log is
     # tried again, +20 for lines that were saved by worse names, and for notices in one write;
     # +125 for lies that auditors' tools believed (ADR 0325), +115 for a report's Parquet form
     # (ADR 0327), +230 for exposure that is counted again, for counterfactuals held against
     # their own answers, and for words named so (ADR 0328).
-    "registry": 78_464,
+    # +47 for failures that name their cause (a full disk), the end of a terminal, a place
+    # that nobody knows, and refusals that say what is expected.
+    "registry": 78_511,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -125,3 +126,25 @@ def test_who_finds_a_log_damaged_is_started_ever_more_seldom() -> None:
         pauses.append(pause_after(EXIT_DAMAGED, pauses[-1]))
     assert pauses[1:] == [1, 2, 4, 8, 16, 30, 30, 30]
     assert pause_after(-9, pauses[-1]) == 1, "who was killed comes back at once"
+
+
+@pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN])
+async def test_the_end_of_a_terminal_stops_it_unless_nohup_started_it(
+    tmp_path: Path, before: signal.Handlers
+) -> None:
+    """Else the embedded database would run on, without anybody."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, *living(tmp_path).arguments),
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, before),
+    )
+    await until("it runs", lambda: len(pids_of(tmp_path)) == 1)
+    is_ignored = signal.SIGHUP in signals_ignored_by(process.pid)
+    process.send_signal(signal.SIGTERM if is_ignored else signal.SIGHUP)
+    assert await process.wait() == 0
+    assert is_ignored == (before is signal.SIG_IGN)
+
+
+def signals_ignored_by(pid: int) -> set[int]:
+    status = Path(f"/proc/{pid}/status").read_text()
+    (mask,) = re.findall(r"SigIgn:\s*([0-9a-f]+)", status)
+    return {number for number in range(1, 65) if int(mask, 16) & 1 << number - 1}

@@ -17,6 +17,7 @@ from registry.db.engine.engines import (
     is_away,
     open_engine,
 )
+from registry.errors import root_cause
 
 
 async def test_server_that_turns_a_connection_away_raises_a_database_error(
@@ -29,6 +30,19 @@ async def test_server_that_turns_a_connection_away_raises_a_database_error(
             pass
     assert isinstance(caught.value, DriverError)
     assert is_away(caught.value)
+    assert root_cause(caught.value) == "InvalidCatalogNameError"
+    await engine.dispose()
+
+
+async def test_what_is_logged_of_a_refused_statement_names_its_cause(
+    database: URL,
+) -> None:
+    """Both where SQLAlchemy stands between and where it does not."""
+    engine = open_engine(database)
+    async with engine.connect() as connection:
+        with pytest.raises(DatabaseError) as caught:
+            await connection.execute(text("SELECT 1/0"))
+        assert root_cause(caught.value) == "DivisionByZeroError"
     await engine.dispose()
 
 

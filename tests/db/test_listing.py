@@ -314,8 +314,23 @@ async def test_a_withheld_move_is_seen_and_the_owner_is_told(scene: Scene) -> No
         if row.notice.code.startswith("place")
     }
     assert told_of["place_waiting"].startswith("Hamburg DE counts in the ranking.")
-    assert "2026-12-24 12:00 UTC" in told_of["place_waiting"]
+    assert "Berlin DE counts from 2026-12-24 12:00 UTC on" in told_of["place_waiting"]
     assert told_of["place_counting"] == "Berlin DE counts in the ranking."
+
+
+async def test_a_move_to_a_city_that_nobody_knows_says_so(scene: Scene) -> None:
+    site = await scene.register()
+    await visit(scene, site, at(scene, site, in_city("Hamburg")))
+    for days in (0, 14):
+        scene.clock.advance(days=days)
+        listed = await visit(scene, site, at(scene, site, in_city("Nirgendwo")))
+    async with scene.engines[Role.API].connect() as connection:
+        rows = await notices.notices_of(connection, 10, site_id=listed.site_id)
+    details = {row.notice.code: row.notice for row in rows}
+    waiting, counting = details["place_waiting"], details["place_counting"]
+    assert "Nirgendwo DE is no city of the gazetteer: from" in waiting.detail
+    assert "15,000 people" in waiting.fix
+    assert counting.detail == "No city counts in the ranking."
 
 
 async def test_another_registration_of_the_publisher_elsewhere_is_noted(

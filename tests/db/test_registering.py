@@ -182,7 +182,11 @@ async def test_open_circuit_is_tried_again_when_it_says_and_not_before(
     query = "SELECT due_at FROM registry.registration WHERE registration_id = :id"
     (row,) = await scene.sql(query, id=leased.registration_id)
     assert row.due_at == scene.clock() + timedelta(seconds=1800)
-    assert (await scene.registration(leased)).status == "verifying"
+    waiting = await scene.registration(leased)
+    assert (waiting.status, codes(waiting)) == ("verifying", ["key_not_published"])
+    assert (
+        f"asked again from {row.due_at:%H:%M:%S} UTC on" in waiting.problems[0].detail
+    )
 
 
 async def test_who_would_wait_for_hours_is_told_so_at_once(
@@ -202,6 +206,7 @@ async def test_server_that_asks_for_time_gets_it(scene: Scene, net: Net) -> None
     query = "SELECT due_at FROM registry.registration WHERE registration_id = :id"
     (row,) = await scene.sql(query, id=decided.registration_id)
     assert row.due_at == scene.clock() + timedelta(seconds=120)
+    assert codes(decided) == ["status"], "the owner sees why it takes so long"
 
 
 BYSTANDER = "bystander.test"

@@ -86,7 +86,7 @@ def test_what_is_given_wins_over_the_environment() -> None:
         ({"WITNESS_QUORUM": "1"}, "WITNESS_QUORUM"),
         (
             {"WITNESSES": f"{W1} https://a.example", "WITNESS_QUORUM": "2"},
-            "WITNESS_QUORUM",
+            "WITNESS_QUORUM asks for 2 witnesses, and FAIR_REGISTRY_WITNESSES names 1",
         ),
         ({"RETENTION_DAYS": "-1"}, "RETENTION_DAYS"),
         ({"RETENTION_DAYS": "36501"}, "RETENTION_DAYS"),

@@ -17,6 +17,7 @@ from registry.formats.reading.call_targets import resolve_target
 from registry.formats.repair import Incomplete, OwnerStatement, Repaired, repair
 from registry.interfaces.rest.sites.lint_views import view_report
 from registry.terminal.output import console, errors, json_option, print_json
+from registry.terminal.printable import counted
 from registry.terminal.styled import escape
 
 _COLOURS = {
@@ -184,7 +185,7 @@ def _print_listing(document: Document) -> None:
     more = f" and {len(site.actions) - 8} more" if len(site.actions) > 8 else ""
     title = site.name or "a site without a name"
     console.print_line(
-        f"  listed as {escape(title)}, with {len(site.actions)} actions"
+        f"  listed as {escape(title)}, with {counted(len(site.actions), 'action')}"
         f"{': ' if names else ''}{escape(names)}{more}"
     )
     if document.provenance.source == "synthetic":

@@ -197,7 +197,7 @@ def _state(
         try:
             registration = await client.decided(submitted["id"])
         except TimeoutError:
-            registration = submitted
+            registration = await client.get(submitted["statusUrl"])
         state = msgspec.convert(registration, RegistrationState)
         if as_json:
             print_json(registration)

@@ -17,6 +17,7 @@ from registry.terminal.output import (
     print_json,
     print_problem,
 )
+from registry.terminal.printable import counted
 from registry.tlog.note import parse_vkey
 from registry.usecases.log.log_folder import FolderBusy
 from registry.usecases.log.publish_files import Published, publish_files
@@ -77,7 +78,8 @@ def publish(
         )
         return
     console.print_line(
-        f"{folder} holds {summary.entries} entries; {summary.written} files written, "
+        f"{folder} holds {counted(summary.entries, 'entry')}; "
+        f"{counted(summary.written, 'file')} written, "
         f"{summary.repaired} of them in place of wrong ones"
     )
 

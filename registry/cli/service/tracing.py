@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from registry.terminal.printable import MAX_LINE, printable
+from registry.terminal.printable import MAX_LINE, counted, printable
 from registry.toml_table import read_table
 
 _LABEL_WIDTH = 11
@@ -145,7 +145,7 @@ class TraceWriter:
     def _record_read(self, event: Event) -> Iterator[Text]:
         at = f", which lead to {self._url(event['endpoint'])}" * bool(event["endpoint"])
         name = printable(event["name"])
-        yield _line("dns", f"{name}: {event['records']} WAB records{at}")
+        yield _line("dns", f"{name}: {counted(event['records'], 'WAB record')}{at}")
 
     # --- what came of it ---
 
@@ -154,15 +154,15 @@ class TraceWriter:
         category = printable(event["category"] or "no category", 80)
         yield _line(
             "understood",
-            f"{name} ({category}), {event['actions']} actions, "
-            f"{event['problems']} problems",
+            f"{name} ({category}), {counted(event['actions'], 'action')}, "
+            f"{counted(event['problems'], 'problem')}",
             sound=True,
         )
         for document in event["documents"]:
             yield _line(
                 "",
                 f"{self._url(document['url'])}: {document['format']}, {document['conformance']}, "
-                f"{document['deviations']} deviations, {document['signature']}",
+                f"{counted(document['deviations'], 'deviation')}, {document['signature']}",
             )
         named = ", ".join(
             printable(name, 60) for name in event["named"][:_ACTIONS_SHOWN]

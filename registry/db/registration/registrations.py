@@ -189,13 +189,17 @@ async def lease_registrations(
 
 
 async def postpone(
-    connection: Connection, leased: Registration, until: datetime
+    connection: Connection,
+    leased: Registration,
+    until: datetime,
+    problems: Sequence[Problem] = (),
 ) -> None:
-    """Give the lease back and try again later."""
+    """Give the lease back and try again later. problems: the cause, shown until then."""
+    shown = msgspec.to_builtins(list(problems))
     await connection.execute(
         update(registration)
         .where(_holds_lease(leased))
-        .values(due_at=until, leased_until=None)
+        .values(due_at=until, leased_until=None, problems=shown)
     )
 
 

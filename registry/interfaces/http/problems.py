@@ -13,7 +13,7 @@ from litestar.openapi import ResponseSpec
 
 from registry import errors
 from registry.db.engine.engines import DatabaseError, is_away
-from registry.errors import Problem, ProblemType, RegistryError
+from registry.errors import Problem, ProblemType, RegistryError, root_cause
 from registry.interfaces.http import refusals
 from registry.interfaces.http.envelope import traceback_summary
 from registry.interfaces.http.strict import query_parameters, with_choices
@@ -140,7 +140,9 @@ def on_http_error(_: AnyRequest, error: HTTPException) -> ProblemResponse:
     if error.status_code in _BODY_UNREAD:
         headers["Connection"] = "close"
     kind = _OF_STATUS.get(error.status_code, refusals.REQUEST_INVALID)
-    return problem_response(_problem(kind), error.status_code, headers=headers)
+    # Other details than ours are the status once more, in words.
+    detail = error.detail if kind is refusals.MEDIA_TYPE_UNSUPPORTED else ""
+    return problem_response(_problem(kind, detail), error.status_code, headers=headers)
 
 
 def on_database_error(request: AnyRequest, error: DatabaseError) -> ProblemResponse:
@@ -149,7 +151,7 @@ def on_database_error(request: AnyRequest, error: DatabaseError) -> ProblemRespo
 
 
 def on_connection_error(_: AnyRequest, error: Exception) -> ProblemResponse:
-    logger.warning("database_away", kind=type(error).__name__)
+    logger.warning("database_away", kind=root_cause(error))
     problem = _problem(refusals.DATABASE_UNAVAILABLE)
     headers = {"Retry-After": str(RETRY_AFTER_S)}
     return problem_response(problem, HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)

@@ -60,7 +60,9 @@ class StrictRequest(Request[Any, Any, State]):
         media_type, options = self.content_type
         charset = options.get("charset", "utf-8").lower()
         if not _JSON.fullmatch(media_type.lower()) or charset != "utf-8":
-            raise HTTPException(status_code=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+            raise HTTPException(
+                "The body is application/json, in UTF-8", status_code=415
+            )
 
     async def _read(self) -> bytes:
         try:

@@ -17,7 +17,7 @@ import structlog
 
 from registry.db.engine.engines import DatabaseError, Engine
 from registry.db.log.rankings import RankingRow, RankingWriter, row_of
-from registry.errors import Unavailable
+from registry.errors import Unavailable, root_cause
 from registry.records.ranked_answer import AnswerOnRecord
 from registry.usecases.refusals import LOG_BUSY
 
@@ -75,7 +75,7 @@ class RankingRecorder:
                 try:
                     await self._write_batches()
                 except (DatabaseError, OSError) as error:
-                    logger.warning("record_connection_lost", kind=type(error).__name__)
+                    logger.warning("record_connection_lost", kind=root_cause(error))
                     _turn_away(self._take(MAX_WAITING))
                     await asyncio.sleep(RECONNECT_PAUSE_S)
         finally:

@@ -20,6 +20,7 @@ from registry.db.engine.engines import Connection, DatabaseError, Engine, readin
 from registry.db.engine.snapshots import Snapshot, snapshot_of
 from registry.db.sites import listed_sites as sites
 from registry.db.sites.listed_sites import count_listed
+from registry.errors import root_cause
 from registry.formats.invocations import Invocation, invocations_of
 from registry.sites.summary import SiteSummary, summary_of
 from registry.usecases.background import Cadence
@@ -146,8 +147,7 @@ class ListedEntries:
                         await self._arrival.wait()
             except (DatabaseError, OSError) as error:
                 if not is_lost:
-                    kind = type(error).__name__
-                    logger.warning("entries_connection_lost", kind=kind)
+                    logger.warning("entries_connection_lost", kind=root_cause(error))
                 is_lost, self._is_due = True, True
                 if is_new:
                     for member in self._members:

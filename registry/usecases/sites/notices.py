@@ -17,8 +17,10 @@ from registry.db.sites.listed_sites import StoredKey
 from registry.db.sites.notices import Notice
 from registry.formats.document import StoredDocument
 from registry.identity.keys.key_trust import KeyState
-from registry.sites.entry import SiteEntry, shown_place
+from registry.sites.entry import SiteEntry
 from registry.sites.place import counts_from
+from registry.sites.refusals import CITY_UNKNOWN
+from registry.sites.site import LocationClaim
 from registry.toml_table import read_table
 
 MAX_STANDING = 20
@@ -185,18 +187,24 @@ def place_notices(
     before: SiteEntry, entry: SiteEntry, cooling_days: int
 ) -> list[Notice]:
     """Note a move that begins to wait, and one that waits no more."""
-    move = entry.place_move
-    city = " ".join(filter(None, shown_place(entry.place, entry.site.location)))
-    counting = f"{city or 'No city'} counts in the ranking."
+    move, place = entry.place_move, entry.place
+    city = f"{place.name} {place.country}" if place else "No city"
+    counting = f"{city} counts in the ranking."
     if move is None:
         ended = before.place_move is not None
         return [make_notice("place_counting", counting)] * ended
     if move == before.place_move:
         return []
-    counts = f"{counts_from(move, cooling_days):%Y-%m-%d %H:%M} UTC"
-    detail = f"{counting} The newly declared place counts from {counts} on."
+    start = f"from {counts_from(move, cooling_days):%Y-%m-%d %H:%M} UTC on"
+    claim = entry.site.location or LocationClaim()
+    declared = f"{claim.city} {claim.country}".rstrip()
+    waiting = f"{declared} counts {start}."
     fix = "Do not change it until then: each change starts the wait again."
-    return [make_notice("place_waiting", detail, fix=fix)]
+    if not move.geonames_id:
+        known = "is no city of the gazetteer"
+        cause = f"{declared} {known}" if claim.city else "No city is declared"
+        waiting, fix = f"{cause}: {start} none counts.", CITY_UNKNOWN.fix
+    return [make_notice("place_waiting", f"{counting} {waiting}", fix=fix)]
 
 
 def document_notices(

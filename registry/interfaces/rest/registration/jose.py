@@ -33,5 +33,5 @@ class JoseOperation(Operation):
 async def read_statement(request: Request[Any, Any, Any]) -> bytes:
     """Return the token without the line end that a shell adds. Raises: HTTPException 415."""
     if request.content_type[0] != MEDIA_TYPE:
-        raise HTTPException(status_code=415)
+        raise HTTPException(f"The body is {MEDIA_TYPE}", status_code=415)
     return (await request.body()).strip()
