@@ -226,7 +226,7 @@ class Scene:
 
     @property
     def promiser(self) -> Promiser:
-        return Promiser(self.api, PROMISE_KEY, self.ids.clock)
+        return Promiser(self.api, PROMISE_KEY, self.ids.clock, refusal=None)
 
     @property
     def crawler(self) -> Engine:

@@ -341,6 +341,8 @@ async def test_evidence_of_the_publisher_alone_stops_every_host(scene: Scene) ->
     async with scene.engines[Role.PUBLISHER].begin() as connection:
         await save_evidence(connection, PUBLISHER, "the reason")
     promiser = Promiser(scene.api, PROMISE_KEY, Clock())
+    with pytest.raises(Unavailable):  # nor is anything promised before it is known
+        promiser.verify_log_moves()
     await promiser.look()
     with pytest.raises(Unavailable, match="the reason"):
         promiser.verify_log_moves()

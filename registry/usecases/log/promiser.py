@@ -39,12 +39,15 @@ class Promised:
 
 @dataclass(slots=True)
 class Promiser:
-    """engine: of the API's role. private: the key of promises; `run` must be running."""
+    """engine: of the API's role. private: the key of promises; `run` must be running.
+
+    refusal: why nothing is promised, "" before the first look; None where it is.
+    """
 
     engine: Engine
     private: Ed25519PrivateKey
     clock: Clock
-    _refusal: str | None = None
+    refusal: str | None = ""
     _newest: datetime = BEGINNING
     _is_ahead: bool = False
 
@@ -58,7 +61,7 @@ class Promiser:
             evidence = await list_evidence(connection)
         now = self.clock()
         is_late = now - (times.oldest_pending or now) > STANDSTILL
-        self._refusal = evidence.get(PUBLISHER, "" if is_late else None)
+        self.refusal = evidence.get(PUBLISHER, "" if is_late else None)
         self._newest = times.newest or self._newest
         self._is_ahead = now - times.now > CLOCK_TOLERANCE
 
@@ -69,9 +72,9 @@ class Promiser:
         """
         if self._is_ahead or self._newest - self.clock() > CLOCK_TOLERANCE:
             raise Unavailable(CLOCK_APART, retry_after_s=RETRY_AFTER_S)
-        if self._refusal is not None:
+        if self.refusal is not None:
             raise Unavailable(
-                LOG_STANDS_STILL, self._refusal, retry_after_s=RETRY_AFTER_S
+                LOG_STANDS_STILL, self.refusal, retry_after_s=RETRY_AFTER_S
             )
 
     async def accept(
