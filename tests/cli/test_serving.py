@@ -52,6 +52,15 @@ def test_start_with_too_few_files_is_refused_with_the_way_out(
     assert not (tmp_path / "new").exists()
 
 
+def test_a_data_folder_that_can_not_be_is_named_by_its_setting(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    arguments = ["--port", str(free_port()), "--data", str(file / "data")]
+    run = CliRunner().invoke(serve, arguments)
+    assert run.exit_code == 1
+    assert f"FAIR_REGISTRY_DATA (--data): {file}/data can't be a folder" in run.output
+
+
 @pytest.fixture
 async def limited(database: URL, owner: Engine) -> str:
     """The URL of a login that may do next to nothing."""

@@ -39,6 +39,17 @@ def settings_of_log(settings: Settings) -> Settings:
     return settings if name is None else replace(settings, log_name=name)
 
 
+def make_data_folder(settings: Settings) -> None:
+    """Raises: click.ClickException where there can be no such folder."""
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.ClickException(
+            f"FAIR_REGISTRY_DATA (--data): {settings.data} can't be a folder: "
+            f"{error.strerror}; name another one"
+        ) from error
+
+
 def _is_of_this_machine(settings: Settings) -> bool:
     database = urlsplit(settings.database_url).hostname or "localhost"
     return is_loopback(settings.host) and is_loopback(database)

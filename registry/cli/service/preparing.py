@@ -9,7 +9,11 @@ import asyncio
 import click
 
 from registry import keyring
-from registry.cli.service.command_settings import settings_of_log, settings_or_exit
+from registry.cli.service.command_settings import (
+    make_data_folder,
+    settings_of_log,
+    settings_or_exit,
+)
 from registry.cli.service.database import migrate_or_exit
 from registry.terminal.output import console
 
@@ -42,6 +46,7 @@ def migrate_database() -> None:
 def make_keyring(*, rotate_log: bool) -> None:
     """Make the registry's own keys in FAIR_REGISTRY_DATA, as far as they are missing."""
     settings = settings_of_log(settings_or_exit())
+    make_data_folder(settings)
     keyring.create_keyring(settings.keys, settings.log_origin)
     if rotate_log:
         try:

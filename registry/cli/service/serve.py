@@ -13,7 +13,11 @@ import click
 import structlog
 
 from registry import keyring
-from registry.cli.service.command_settings import settings_of_log, settings_or_exit
+from registry.cli.service.command_settings import (
+    make_data_folder,
+    settings_of_log,
+    settings_or_exit,
+)
 from registry.cli.service.database import (
     database_or_exit,
     migrate_or_exit,
@@ -98,7 +102,7 @@ async def running_service(settings: Settings) -> AsyncIterator[Settings]:
     verify_port_is_free(settings.host, settings.port)
     _verify_file_limit()
     settings = settings_of_log(settings)
-    settings.data.mkdir(parents=True, exist_ok=True)
+    make_data_folder(settings)
     postgres = None
     if not settings.database_url:
         with database_or_exit("the database does not start"):
