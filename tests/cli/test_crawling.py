@@ -152,7 +152,9 @@ async def test_a_crawler_shows_its_figures_until_it_is_stopped(
     async with asyncio.timeout(180):
         async for line in process.stdout:
             figures = json.loads(line)
-            if figures["ended"].get("done") and figures["freshness"] is not None:
+            # A probe or a proof may be done before the visit is.
+            visited = figures["visits"] and figures["ended"].get("done")
+            if visited and figures["freshness"] is not None:
                 break
         process.send_signal(signal.SIGTERM)
         await process.communicate()
