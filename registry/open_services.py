@@ -36,7 +36,7 @@ from registry.ranking.words.lexicon import lexicon_of
 from registry.ranking.words.slips import load_occurrences
 from registry.settings import Settings
 from registry.sites.city_mentions import CityMentions
-from registry.usecases.background import follow
+from registry.usecases.background import follow, outlasting
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.erase import Retention
 from registry.usecases.log.filed_log import FiledLog
@@ -104,6 +104,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     searcher = _searcher(settings, api, follower, recorders, entries)
     retention = Retention(eraser, timedelta(days=settings.retention_days), ids)
     promiser = searcher.promiser
+    with outlasting("log_not_watched"):
+        await promiser.look()
     room = _room(settings, api)
     working = (follower, entries, promiser, *recorders, retention, room)
     figures = partial(note_figures, api)
