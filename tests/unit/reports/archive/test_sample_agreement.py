@@ -77,7 +77,7 @@ def test_records_of_other_kinds_name_no_seeds():
     """A ranking's kind in the bytes of another record is no ranking."""
     town = town_of()
     entry = b'{"x":{"kind":"ranking"},"kind":"label","t":"%s"}' % START.encode()
-    town.bodies.insert(3, entry)
+    town.bodies[3:3] = [entry] * 5
     assert lines(compared(town)) == ([], [], drawn(town))
 
 
