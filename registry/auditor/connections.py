@@ -5,15 +5,19 @@ needs ten times the CPU time for a file (docs/decisions/0041).
 """
 
 import http.client
+import os
 import queue
+import ssl
 import zlib
 from contextlib import suppress
 from http import HTTPStatus
 from socket import SHUT_RDWR, socket
 from urllib.parse import urlsplit
 
-import httpx
+import certifi
 
+from registry.api.api_call import ApiAnswer, ApiCall
+from registry.api.failures import CallFailed
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 TIMEOUT_S = 30.0
@@ -21,7 +25,7 @@ HEADERS = {"Accept-Encoding": "gzip", "User-Agent": "fair-registry-audit"}
 _GZIP = 31  # zlib's number for a gzip header and the widest window
 
 
-class NotAnswered(Exception):
+class NotAnswered(CallFailed):
     """is_passing: whether it may go well a moment later."""
 
     def __init__(self, detail: str, *, is_passing: bool) -> None:
@@ -30,7 +34,7 @@ class NotAnswered(Exception):
 
 
 class Connections:
-    """Connections to the server of a URL. `get` blocks, and may be called by several threads."""
+    """Connections to the server of a URL. Its calls block, and may be of several threads."""
 
     def __init__(self, url: str) -> None:
         """Raises: ValueError if it is no URL of a server."""
@@ -39,36 +43,46 @@ class Connections:
             raise ValueError("no host")
         self._host, self._port = parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/")
-        self._tls = httpx.create_ssl_context() if parts.scheme == "https" else None
+        self._tls = _trusted() if parts.scheme == "https" else None
         self._sockets: dict[http.client.HTTPConnection, socket] = {}
         self._idle: queue.LifoQueue[http.client.HTTPConnection] = queue.LifoQueue()
 
     def get(
         self, path: str, connection: http.client.HTTPConnection | None = None
     ) -> bytes | None:
-        """Get a resource; None for "not found". Raises: NotAnswered."""
+        """Get a file of a log; None for "not found". Raises: NotAnswered."""
+        most = MAX_RESPONSE_BYTES
+        call = ApiCall(method="GET", path=f"/{path}", headers=HEADERS, max_bytes=most)
+        return _body(self.exchange(call, connection))
+
+    def exchange(
+        self, call: ApiCall, connection: http.client.HTTPConnection | None = None
+    ) -> ApiAnswer:
+        """Return the answer, whatever its status. Raises: NotAnswered."""
         connection = connection or self.take()
         try:
-            connection.request("GET", f"{self._prefix}/{path}", headers=HEADERS)
+            url = self._prefix + call.path
+            connection.request(call.method, url, headers=call.headers)
             # A connection lets go of it when its answer is to end with it.
             self._sockets[connection] = connection.sock
             answer = connection.getresponse()
-            body = answer.read(MAX_RESPONSE_BYTES + 1)
+            body = answer.read(call.max_bytes + 1)
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             self.close()  # the server may have ended all that were idle
-            raise NotAnswered(f"{path}: {error!r}", is_passing=True) from error
+            raise NotAnswered(repr(error), is_passing=True) from error
         finally:
             self._sockets.pop(connection, None)
         if answer.isclosed():
             self._idle.put(connection)
         else:
             connection.close()
-        if len(body) > MAX_RESPONSE_BYTES:
-            raise NotAnswered(f"{path} is too large for a log", is_passing=False)
+        if len(body) > call.max_bytes:
+            raise NotAnswered(f"more than {call.max_bytes} bytes", is_passing=False)
         if answer.length:
-            raise NotAnswered(f"{path} is cut off", is_passing=True)
-        return _body(path, answer, body)
+            raise NotAnswered("the answer is cut off", is_passing=True)
+        headers = {name.lower(): text for name, text in answer.headers.items()}
+        return ApiAnswer(status=answer.status, headers=headers, body=body)
 
     def close(self) -> None:
         with suppress(queue.Empty):
@@ -93,19 +107,26 @@ class Connections:
         )
 
 
-def _body(path: str, answer: http.client.HTTPResponse, body: bytes) -> bytes | None:
+def _trusted() -> ssl.SSLContext:
+    """Trust the authorities of certifi, or those that OpenSSL's variables name."""
+    if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
+        return ssl.create_default_context()
+    return ssl.create_default_context(cafile=certifi.where())
+
+
+def _body(answer: ApiAnswer) -> bytes | None:
     if answer.status == HTTPStatus.NOT_FOUND:
         return None
     if answer.status != HTTPStatus.OK:
         is_passing = answer.status in {408, 429} or answer.status >= 500
-        raise NotAnswered(f"{path}: HTTP {answer.status}", is_passing=is_passing)
-    if answer.headers.get("Content-Encoding", "") != "gzip":
-        return body
+        raise NotAnswered(f"HTTP {answer.status}", is_passing=is_passing)
+    if answer.headers.get("content-encoding", "") != "gzip":
+        return answer.body
     inflate = zlib.decompressobj(_GZIP)
     try:
-        whole = inflate.decompress(body, MAX_RESPONSE_BYTES + 1)
+        whole = inflate.decompress(answer.body, MAX_RESPONSE_BYTES + 1)
     except zlib.error as error:
-        raise NotAnswered(f"{path}: broken gzip", is_passing=False) from error
+        raise NotAnswered("broken gzip", is_passing=False) from error
     if len(whole) > MAX_RESPONSE_BYTES or not inflate.eof:
-        raise NotAnswered(f"{path}: broken or endless gzip", is_passing=False)
+        raise NotAnswered("broken or endless gzip", is_passing=False)
     return whole

@@ -31,8 +31,8 @@ from registry.terminal.output import (
     json_option,
     print_json,
     shown,
-    with_client,
 )
+from registry.terminal.registry_calls import with_client
 from registry.terminal.styled import Table
 from registry.tlog.note import format_vkey
 

@@ -18,7 +18,8 @@ from registry.client import Json, RegistryClient
 from registry.records.labelling import Labelling, digest_source
 from registry.sites.label import Independence, Label, Size, parse_chain, parse_percent
 from registry.terminal.options import DAY_TYPE
-from registry.terminal.output import console, json_option, print_answer, shown
+from registry.terminal.output import console, json_option, shown
+from registry.terminal.registry_calls import print_answer
 from registry.tlog.note import format_vkey
 
 

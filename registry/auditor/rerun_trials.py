@@ -30,13 +30,17 @@ from registry.records.rules.calendar_days import start_of
 from registry.reports.archive.archive_manifest import Manifest
 from registry.reports.archive.duck import open_duck
 from registry.reports.archive.reading import iterate_rankings, open_archive
-from registry.reports.invariance import InvarianceResult, digest_swaps
+from registry.reports.invariance import (
+    InvarianceResult,
+    digest_swaps,
+    result_members,
+    seed_of,
+)
 from registry.terminal.options import DAY_TYPE, FOLDER
 from registry.terminal.output import DEFAULT_URL, errors, json_option
 from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_of
-from registry.usecases.reports.try_daily import result_members, seed_of
 from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance
-from registry.usecases.sites.list_site import Lister, make_lister
+from registry.usecases.sites.site_profiler import SiteProfiler, make_profiler
 
 SWAPPED = "pairs change places"
 
@@ -118,7 +122,7 @@ class Rerun:
     """
 
     day: str
-    make_lister: Callable[[Policy], Lister] = make_lister
+    make_profiler: Callable[[Policy], SiteProfiler] = make_profiler
     commitment: Members = field(default_factory=dict)
     logged: Members = field(default_factory=dict)
     archived: list[Manifest] = field(default_factory=list)
@@ -198,7 +202,7 @@ class Rerun:
         if not 0 <= material.at - start_of(self.day).timestamp() < SECONDS_PER_DAY:
             self.outcome.add("time", [f"the sites are ranked as at {material.at}"])
             return
-        shadow = shadow_of(material, questions, self.make_lister(policy))
+        shadow = shadow_of(material, questions, self.make_profiler(policy))
         seed = seed_of(bytes.fromhex(str(self.logged["secret"])))
         result = run_trials(shadow, trials=material.trials, seed=seed)
         of = f"{len(material.sites)} sites and {len(material.rankings)} rankings"

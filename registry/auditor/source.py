@@ -9,19 +9,32 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
-from typing import Protocol
-from urllib.parse import unquote, urlsplit
+from typing import Protocol, TypeVar
+from urllib.parse import quote, unquote, urlsplit
 
-import httpx
-
+from registry.api.api_call import (
+    MAX_ANSWER_BYTES,
+    ApiAnswer,
+    ApiCall,
+    decode,
+    verify_success,
+)
+from registry.api.failures import CallFailed
+from registry.api.results import Json
 from registry.auditor.connections import Connections, NotAnswered
-from registry.client import CallFailed, Json, RegistryClient
+from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
+A = TypeVar("A")
+T = TypeVar("T")
 FETCHED_AT_ONCE = 6  # parts; one has 300 KB as a rule, and 16 MB at most
-WHOLE_S = 120.0
+WHOLE_S, ANSWER_S = 120.0, 30.0
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)  # before each new try
+MAX_SIGNED_BYTES = 256 * 1024 * 1024
+_AS_THEY_ARE = {"Accept-Encoding": "identity"}
+_IN_PATHS = "%/?&=:,.~-_+!$'()*;@"
 
 
 Fetch = Callable[[str], Awaitable[bytes | None]]
@@ -47,17 +60,18 @@ class LogSource(Protocol):
 
 
 class RemoteSource:
-    """A log behind a URL. client: of the same URL, for what else a registry answers.
+    """A log behind a URL, and what else its registry answers.
 
-    whole_s: for an answer with all its bytes, however they trickle.
+    whole_s: for a file with all its bytes, however they trickle. answer_s: for an answer.
     """
 
     def __init__(
-        self, url: str, client: RegistryClient, *, whole_s: float = WHOLE_S
+        self, url: str, *, whole_s: float = WHOLE_S, answer_s: float = ANSWER_S
     ) -> None:
+        """Raises: ValueError if it is no URL of a server."""
         self.name = url
         self._whole_s = whole_s
-        self.client = client
+        self._answer_s = answer_s
         self._connections = Connections(url)
         self._threads = ThreadPoolExecutor(FETCHED_AT_ONCE, "log")
 
@@ -66,45 +80,69 @@ class RemoteSource:
         for pause_s in PAUSES_S:
             try:
                 async with asyncio.timeout(self._whole_s):
-                    return await self._get(path)
+                    return await self._wait(self._connections.get, path)
             except TimeoutError:
                 cause = f"{path} was not there whole in {self._whole_s:g} s"
                 break
             except NotAnswered as error:
-                cause = str(error)
+                cause = f"{path}: {error}"
                 if not error.is_passing:
                     break
             await asyncio.sleep(pause_s)
         raise LogUnreadable(f"{self.name}: {cause}")
 
-    async def _get(self, path: str) -> bytes | None:
-        loop, connection = asyncio.get_running_loop(), self._connections.take()
-        get = partial(self._connections.get, path, connection)
+    async def get_json(self, path: str) -> Json:
+        return await self._ask(path, MAX_ANSWER_BYTES, partial(decode, shape=Json))
+
+    async def signed_file(self, path: str) -> tuple[bytes, bytes]:
+        return await self._ask(path, MAX_SIGNED_BYTES, _signed)
+
+    async def _ask(
+        self, path: str, max_bytes: int, read: Callable[[ApiAnswer], T]
+    ) -> T:
         try:
-            return await loop.run_in_executor(self._threads, get)
+            return read(await self._answer(path, max_bytes))
+        except CallFailed as error:
+            address = self.name.rstrip("/") + path
+            raise LogUnreadable(f"{address}: {error}") from error
+
+    async def _answer(self, path: str, max_bytes: int) -> ApiAnswer:
+        """Ask once, and again if an idle connection had ended. Raises: NotAnswered."""
+        call = ApiCall(
+            method="GET",
+            path=quote(path, safe=_IN_PATHS),
+            headers=_AS_THEY_ARE,
+            max_bytes=max_bytes,
+        )
+        try:
+            async with asyncio.timeout(self._answer_s):
+                try:
+                    return await self._wait(self._connections.exchange, call)
+                except NotAnswered as error:
+                    if not error.is_passing:
+                        raise
+                return await self._wait(self._connections.exchange, call)
+        except TimeoutError as error:
+            detail = f"no answer in {self._answer_s:g} s"
+            raise NotAnswered(detail, is_passing=True) from error
+
+    async def _wait(self, get: Callable[[A, HTTPConnection], T], what: A) -> T:
+        """Wait for a thread, and end what it waits for if nobody does any more."""
+        loop, connection = asyncio.get_running_loop(), self._connections.take()
+        try:
+            return await loop.run_in_executor(self._threads, get, what, connection)
         except asyncio.CancelledError:
             self._connections.end(connection)
             raise
 
-    async def get_json(self, path: str) -> Json:
-        try:
-            return await self.client.get(path)
-        except CallFailed as error:
-            raise LogUnreadable(f"{self._address(path)}: {error}") from error
-
-    async def signed_file(self, path: str) -> tuple[bytes, bytes]:
-        try:
-            file = await self.client.report({}, path)
-        except CallFailed as error:
-            raise LogUnreadable(f"{self._address(path)}: {error}") from error
-        return file.signature.encode(), file.body
-
-    def _address(self, path: str) -> str:
-        return self.name.rstrip("/") + path
-
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         self._connections.close()
+
+
+def _signed(answer: ApiAnswer) -> tuple[bytes, bytes]:
+    verify_success(answer)
+    return answer.headers.get(SIGNATURE_HEADER.lower(), "").encode(), answer.body
 
 
 class Ahead:
@@ -178,22 +216,16 @@ class FolderSource:
         return LogUnreadable(f"{self.name} is files, and no registry for {path}")
 
 
-def open_client(url: str) -> RegistryClient:
-    """Raises: LogUnreadable if it is no URL."""
-    try:
-        Connections(url)
-        return RegistryClient(url)
-    except (ValueError, httpx.InvalidURL) as error:
-        raise LogUnreadable(f"{url} is no URL: {error}") from error
-
-
 @asynccontextmanager
 async def open_source(url: str) -> AsyncIterator[LogSource]:
-    """url: http(s)://…, file:///… or a path."""
+    """url: http(s)://…, file:///… or a path. Raises: LogUnreadable if it is no URL."""
     parts = urlsplit(url)
-    if parts.scheme in {"http", "https"}:
-        async with open_client(url) as client:
-            with closing(RemoteSource(url, client)) as served:
-                yield served
+    if parts.scheme not in {"http", "https"}:
+        yield FolderSource(Path(unquote(parts.path) if parts.scheme == "file" else url))
         return
-    yield FolderSource(Path(unquote(parts.path) if parts.scheme == "file" else url))
+    try:
+        served = RemoteSource(url)
+    except ValueError as error:
+        raise LogUnreadable(f"{url} is no URL: {error}") from error
+    with closing(served):
+        yield served

@@ -12,7 +12,6 @@ from registry.auditor.follow_log import Follower, VerifiedLog
 from registry.auditor.source import LogSource, RemoteSource
 from registry.auditor.state import load_state
 from registry.auditor.trust import TrustOptions, trust_options
-from registry.client import RegistryClient
 from registry.terminal.output import console, json_option, print_json
 from registry.terminal.printable import counted
 
@@ -71,9 +70,9 @@ async def follow(
     return await Follower(source, trust, state=known, keep=state, **how).run()
 
 
-async def verify_log(client: RegistryClient) -> VerifiedLog:
+async def verify_log(url: str) -> VerifiedLog:
     """The whole log of a registry, by its own key. Raises: Findings, LogUnreadable."""
-    with closing(RemoteSource(client.base_url, client)) as source:
+    with closing(RemoteSource(url)) as source:
         return await follow(source, TrustOptions(), None)
 
 

@@ -32,7 +32,8 @@ from registry.sites.place import Point, cell_of
 from registry.sites.site import LocationClaim
 from registry.terminal.output import json_option
 from registry.usecases.reports.perturb import MakeProfile, TrialListing
-from registry.usecases.reports.shadow import SITES_MAX, maker_of
+from registry.usecases.reports.shadow import maker_of
+from registry.usecases.reports.trial_materials import SITES_MAX
 from registry.usecases.reports.try_invariance import Question, Shadow, try_invariance
 from registry.usecases.sites.list_site import Lister
 from registry.usecases.sites.parse_site import (

@@ -12,6 +12,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from registry.api.failures import ProblemAnswered
 from registry.auditor.follow_log import VerifiedLog
 from registry.auditor.verify import verify_log
 from registry.cli.reports.reporting import print_report
@@ -19,7 +20,7 @@ from registry.cli.searching import render_result
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.serve import running_service, until_ready
 from registry.cli.town import beside_town, register_site
-from registry.client import ProblemAnswered, RegistryClient
+from registry.client import RegistryClient
 from registry.demo.requests import NONSENSE, OWN, SHOWN, WEEK, Request, choose
 from registry.demo.town.registry_house import REGISTRY
 from registry.demo.town.server import Town, TownSite
@@ -347,7 +348,7 @@ class Demo:
         verified: VerifiedLog | None = None
         async with asyncio.timeout(LOGGED_TIMEOUT_S):
             while verified is None or verified.records.get("ranking", 0) < expected:
-                verified = await verify_log(client)
+                verified = await verify_log(client.base_url)
         self._outcome.records = verified.checkpoint.size
         self._outcome.log_verified = True
         shown = ", ".join(f"{count} {kind}" for kind, count in verified.records.items())

@@ -15,8 +15,8 @@ import click
 import httpx
 import msgspec
 
-from registry.terminal.options import auth_of, operator_options
 from registry.terminal.output import errors, registry_option
+from registry.terminal.registry_calls import auth_of, operator_options
 
 MAX_LINE_BYTES = 65_536
 TIMEOUT_S = 60.0

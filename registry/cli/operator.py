@@ -9,9 +9,9 @@ import click
 from registry.identity.keys.private_keys import PrivateKey, public_key_of
 from registry.identity.statements.jws import OPERATOR_TYP, sign_compact
 from registry.terminal.key_files import KEY_FILE, key_file, load_key
-from registry.terminal.options import auth_of, operator_options
-from registry.terminal.output import console, json_option, print_answer, registry_option
+from registry.terminal.output import console, json_option, registry_option
 from registry.terminal.printable import counted, printable
+from registry.terminal.registry_calls import auth_of, operator_options, print_answer
 
 LIFETIME_S = 600
 

@@ -10,9 +10,9 @@ import msgspec
 from registry.interfaces.web.page_wording import explain_factors
 from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import SHOWN
-from registry.terminal.options import auth_of, operator_options
-from registry.terminal.output import console, json_option, print_answer, registry_option
+from registry.terminal.output import console, json_option, registry_option
 from registry.terminal.printable import counted
+from registry.terminal.registry_calls import auth_of, operator_options, print_answer
 from registry.terminal.styled import RenderableType, Table, escape
 
 

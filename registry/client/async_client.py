@@ -12,10 +12,9 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from registry.client.api_call import ApiCall, RetryRule, post_jose, post_json
-from registry.client.calling import ApiConnection
-from registry.client.failures import ProblemAnswered, ProofFailed
-from registry.client.results import (
+from registry.api.api_call import ApiCall, RetryRule, post_jose, post_json
+from registry.api.failures import ProblemAnswered, ProofFailed
+from registry.api.results import (
     ChallengeGiven,
     Json,
     LogKeys,
@@ -30,6 +29,7 @@ from registry.client.results import (
     WholeSite,
     WirePage,
 )
+from registry.client.calling import ApiConnection
 from registry.client.statements import KeyOrFile, key_of, sign_statement
 from registry.errors import RegistryError
 from registry.formats.writing.forms import Form

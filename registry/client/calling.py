@@ -9,13 +9,17 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from registry.client.api_call import NO_RETRIES, ApiAnswer, ApiCall, RetryRule, decode
-from registry.client.failures import AnswerInvalid, RegistryUnreachable
-from registry.client.promise_file import keep_promise
-from registry.client.results import Json
+from registry.api.api_call import NO_RETRIES, ApiAnswer, ApiCall, RetryRule, decode
+from registry.api.failures import AnswerInvalid, CallFailed
+from registry.api.promise_file import keep_promise
+from registry.api.results import Json
 
 T = TypeVar("T")
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+class RegistryUnreachable(CallFailed, httpx.TransportError):
+    """A registry that gave no answer: no connection, or not in time."""
 
 
 class ApiConnection:

@@ -8,15 +8,15 @@ from urllib.parse import quote
 
 import httpx
 
-from registry.client.api_call import (
+from registry.api.api_call import (
     ApiCall,
     post_jose,
     post_json,
     verify_success,
 )
+from registry.api.failures import AnswerInvalid
+from registry.api.results import Json
 from registry.client.calling import ApiConnection
-from registry.client.failures import AnswerInvalid
-from registry.client.results import Json
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 
 FINAL = ("active", "rejected", "withdrawn")

@@ -15,12 +15,13 @@ from typing import Literal
 
 import msgspec
 
-from registry.records.canonical import canonical_json, digest_of
+from registry.records.canonical import JsonValue, canonical_json, digest_of
 from registry.reports.inference.rates import check_count
 from registry.toml_table import read_table
 
 ERROR_RATE = 0.05
 MAX_SCORE = 10**8
+SEED_BYTES = 6  # JSON carries it exactly
 Holds = Literal[
     "identical",
     "scores_identical",
@@ -273,6 +274,22 @@ def digest_swaps(swaps: Sequence[TrialCount], salt: str) -> str:
     """
     counts = [asdict(count) for count in swaps]
     return digest_of(canonical_json({"salt": salt, "swaps": counts}))
+
+
+def result_members(result: InvarianceResult) -> dict[str, JsonValue]:
+    """Return the results as the log has them."""
+    tallies = canonical_json(msgspec.to_builtins(result.tallies))
+    return {
+        "snap": result.generation,
+        "n": result.trials,
+        "violations": result.violations,
+        "tallies": digest_of(tallies),
+    }
+
+
+def seed_of(secret: bytes) -> int:
+    """Return the seed of a day's trials."""
+    return int.from_bytes(secret[:SEED_BYTES])
 
 
 def rate_at_most(cases: int, trials: int) -> float:

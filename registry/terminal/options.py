@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import httpx
 
-from registry.client import ApiKeyAuth, SigningAuth
 from registry.errors import RegistryError
-from registry.terminal.key_files import load_key
 from registry.usecases.reports.calendar_months import parse_month
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
@@ -35,29 +32,6 @@ def joined(*decorators: Callable[[AnyCommand], AnyCommand]) -> Callable[..., Any
 def data_option(of: str) -> Callable[[AnyCommand], AnyCommand]:
     """Make --data, the folder of a registry. of: what the command needs it for."""
     return click.option("--data", type=click.Path(path_type=Path), help=of)
-
-
-operator_options = joined(
-    click.option(
-        "--key",
-        type=READABLE,
-        envvar="FAIR_REGISTRY_OPERATOR_KEY",
-        help="Ask as the operator of this private key: each request is signed.",
-    ),
-    click.option(
-        "--api-key",
-        envvar="FAIR_REGISTRY_API_KEY",
-        help="Ask as the operator of this key; better set FAIR_REGISTRY_API_KEY.",
-    ),
-)
-"""Options of a command that may ask as an operator; see `auth_of`."""
-
-
-def auth_of(url: str, api_key: str | None, key: Path | None) -> httpx.Auth | None:
-    """Return the caller; None for an anonymous one. With both, the API key is shown."""
-    if api_key:
-        return ApiKeyAuth(api_key)
-    return SigningAuth(load_key(key), url) if key else None
 
 
 def parsed_month(month: str) -> date:

@@ -73,10 +73,16 @@ VIOLATIONS = (
         "import registry.ranking.quality",
     ),
     (
-        "answers-recomputed-without-database",
+        "audits-without-database",
         "registry/usecases/sites/site_profiler.py",
         "import registry.db.sites",
     ),
+    (
+        "audits-without-database",
+        "registry/usecases/reports/shadow.py",
+        "import registry.db.reports",
+    ),
+    ("audits-by-one-client", "registry/terminal/output.py", "import httpx"),
     (
         "no-labels-in-ranking",
         "registry/ranking/score.py",

@@ -79,16 +79,23 @@ def test_registry_that_is_away_is_named_with_its_address(
     words = [word.format(folder=tmp_path) for word in call]
     run = CliRunner().invoke(main, [*words, "--registry", "http://127.0.0.1:9"])
     assert run.exit_code == 1
-    assert "http://127.0.0.1:9/v1/log: All connection attempts failed" in run.output
+    assert "http://127.0.0.1:9/v1/log: ConnectionRefusedError" in run.output
 
 
 @pytest.mark.parametrize(
     ("call", "unneeded"),
     [
         pytest.param(["sign", "--help"], {"litestar", "duckdb"}, id="sign"),
-        pytest.param(["audit", "prove", "--help"], {"litestar", "duckdb"}, id="prove"),
         pytest.param(
-            ["audit", "verify", "--help"], {"litestar", "duckdb"}, id="verify"
+            ["audit", "prove", "--help"], {"litestar", "duckdb", "httpx"}, id="prove"
+        ),
+        pytest.param(
+            ["audit", "verify", "--help"], {"litestar", "duckdb", "httpx"}, id="verify"
+        ),
+        pytest.param(
+            ["audit", "reproduce", "--help"],
+            {"litestar", "duckdb", "httpx"},
+            id="reproduce",
         ),
     ],
 )

@@ -22,8 +22,8 @@ from registry.index.columns.filters import Filters
 from registry.ranking.profile import encode_profile
 from registry.reports.invariance import PERTURBATIONS
 from registry.sites.host import parse_host
-from registry.usecases.reports import shadow
-from registry.usecases.reports.shadow import cast_shadow, read_trial_material
+from registry.usecases.reports import trial_materials
+from registry.usecases.reports.trial_materials import cast_shadow, read_trial_material
 from registry.usecases.reports.try_invariance import Shadow, try_invariance
 from tests.db.rankings import make_ranking
 from tests.db.scene import Scene, SiteOwner, body_of, understood
@@ -125,10 +125,10 @@ async def test_the_sites_of_a_material_tell_nothing_of_what_was_asked(
     scene: Scene, town: Shadow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither which they are nor their order; strangers may read it."""
-    monkeypatch.setattr(shadow, "RANKINGS_MAX", 0)
+    monkeypatch.setattr(trial_materials, "RANKINGS_MAX", 0)
     by_none = await read(scene)
-    monkeypatch.setattr(shadow, "RANKINGS_MAX", 2)
-    monkeypatch.setattr(shadow, "SITES_MAX", 9)
+    monkeypatch.setattr(trial_materials, "RANKINGS_MAX", 2)
+    monkeypatch.setattr(trial_materials, "SITES_MAX", 9)
     by_two = await read(scene)
     by_none_ids, by_two_ids = (
         [item.entry.site_id for item in cast.listings] for cast in (by_none, by_two)

@@ -15,8 +15,8 @@ from typing import Any, Self
 import httpx
 import psutil
 
+from registry.api.api_call import ApiCall, verify_success
 from registry.client import ProblemAnswered, RegistryClient
-from registry.client.api_call import ApiCall, verify_success
 from registry.demo.town.member import CAST
 from registry.demo.town.server import Town
 from registry.identity.statements.jws import sign_compact

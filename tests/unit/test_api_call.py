@@ -5,6 +5,14 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
+from registry.api.api_call import (
+    ApiAnswer,
+    ApiCall,
+    RetryRule,
+    decode,
+    retry_after_s,
+)
+from registry.api.results import SearchPage, WirePage
 from registry.client import (
     AnswerInvalid,
     NotAdmitted,
@@ -13,14 +21,6 @@ from registry.client import (
     RegistryBusy,
     TooManyCalls,
 )
-from registry.client.api_call import (
-    ApiAnswer,
-    ApiCall,
-    RetryRule,
-    decode,
-    retry_after_s,
-)
-from registry.client.results import SearchPage, WirePage
 
 NOW = datetime(2026, 11, 24, 12, 0, tzinfo=UTC)
 GET = ApiCall(method="GET", path="/x")

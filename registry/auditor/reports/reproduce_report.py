@@ -40,13 +40,8 @@ from registry.reports.render.json_object import format_json
 from registry.reports.report_terms import Terms
 from registry.terminal.key_files import KEY_FILE, key_file
 from registry.terminal.options import FOLDER, READABLE
-from registry.terminal.output import (
-    console,
-    json_option,
-    print_json,
-    shown,
-    with_client,
-)
+from registry.terminal.output import console, json_option, print_json, shown
+from registry.terminal.registry_calls import with_client
 from registry.tlog.note import Signer, format_vkey
 from registry.usecases.reports.archived_report import (
     report_of_archive,

@@ -6,12 +6,13 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from registry.api.results import Json
 from registry.cli.owners.registering import act_options, host_name
-from registry.client import Json
 from registry.client.statements import sign_request
 from registry.identity.statements.jws import OWN_EXPOSURE_TYP, REFRESH_TYP
 from registry.terminal.key_files import key_file, load_key
-from registry.terminal.output import console, print_answer
+from registry.terminal.output import console
+from registry.terminal.registry_calls import print_answer
 
 
 def _sign(host: str, key: Path | None, url: str, typ: str) -> tuple[str, str]:

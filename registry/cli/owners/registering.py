@@ -7,8 +7,8 @@ from typing import Any
 import click
 import msgspec
 
+from registry.api.results import ChallengeGiven, RegistrationState
 from registry.client import RegistryClient
-from registry.client.results import ChallengeGiven, RegistrationState
 from registry.client.statements import sign_statement
 from registry.errors import RegistryError
 from registry.identity.keys.private_keys import PrivateKey, public_key_of
@@ -24,8 +24,8 @@ from registry.terminal.output import (
     print_json,
     print_problem,
     registry_option,
-    with_client,
 )
+from registry.terminal.registry_calls import with_client
 
 LISTING_ACTS = ("register", "update")
 

@@ -10,7 +10,7 @@ from registry.db.engine.engines import Connection, Role
 from registry.reports.invariance import HOLDS, PERTURBATION, InvarianceResult
 from registry.terminal.output import console, json_option, print_json
 from registry.usecases.ids import utc_now
-from registry.usecases.reports.shadow import cast_shadow, read_trial_material
+from registry.usecases.reports.trial_materials import cast_shadow, read_trial_material
 from registry.usecases.reports.try_invariance import Shadow
 from registry.usecases.sites.list_site import make_lister
 

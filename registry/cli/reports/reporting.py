@@ -33,19 +33,12 @@ from registry.settings import Settings
 from registry.terminal.options import (
     FOLDER,
     WRITABLE,
-    auth_of,
     data_option,
-    operator_options,
     parsed_month,
     signature_beside,
 )
-from registry.terminal.output import (
-    console,
-    json_option,
-    print_answer,
-    print_json,
-    registry_option,
-)
+from registry.terminal.output import console, json_option, print_json, registry_option
+from registry.terminal.registry_calls import auth_of, operator_options, print_answer
 from registry.usecases.ids import IdSource
 from registry.usecases.reports.archived_report import (
     report_of_archive,

@@ -10,7 +10,8 @@ from registry import keyring
 from registry.cli.service.command_settings import settings_or_exit
 from registry.client import RegistryClient
 from registry.terminal.options import data_option
-from registry.terminal.output import console, json_option, print_answer, registry_option
+from registry.terminal.output import console, json_option, registry_option
+from registry.terminal.registry_calls import print_answer
 from registry.usecases.search.receipts import make_receipt
 
 _PUBLIC_HALF = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")

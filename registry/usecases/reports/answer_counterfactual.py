@@ -32,13 +32,9 @@ from registry.usecases import refusals
 from registry.usecases.background import in_background
 from registry.usecases.ids import Clock
 from registry.usecases.reports.perturb import Draw, TrialListing
-from registry.usecases.reports.shadow import (
-    listings_of,
-    maker_of,
-    question_of,
-    read_materials,
-)
+from registry.usecases.reports.shadow import listings_of, maker_of, question_of
 from registry.usecases.reports.shadow_index import JOINS, MOVES, first_page, perturb
+from registry.usecases.reports.trial_materials import read_materials
 from registry.usecases.reports.try_invariance import Question
 from registry.usecases.search.follow_index import IndexFollower
 from registry.usecases.search.receipts import record_id_of

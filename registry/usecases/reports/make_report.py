@@ -1,13 +1,8 @@
 """The fairness report of a window, from the audit tables."""
 
 import asyncio
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
-from operator import call
 
 from registry.db import labels
 from registry.db.engine.engines import Connection
@@ -18,17 +13,16 @@ from registry.db.sites import former_categories
 from registry.errors import Refused
 from registry.index.sources import digest_of_code
 from registry.ranking.policy import Policy
-from registry.reports.build_report import RunJobs, build_report
+from registry.reports.build_report import build_report
 from registry.reports.former_categories import with_former_categories
 from registry.reports.model import FairnessReport
 from registry.reports.report_terms import Algorithm, Terms, Window
 from registry.usecases.refusals import WINDOW_DROPPED, WINDOW_INVALID, WINDOW_NOT_MONTHS
+from registry.usecases.reports.archived_report import side_by_side
 from registry.usecases.reports.calendar_months import midnight, month_after
 
 MAX_WINDOW = timedelta(days=400)
 DEFAULT_WINDOW = timedelta(days=30)
-JOBS_AT_ONCE = 2
-"""Sums of a report are loops in NumPy that leave the interpreter to others."""
 
 
 def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Window:
@@ -63,13 +57,6 @@ def month_over(start: datetime | None, end: datetime | None, now: datetime) -> d
     if not is_month or (start and window.start_at != midnight(month)):
         raise Refused(WINDOW_NOT_MONTHS)
     return month
-
-
-@contextmanager
-def side_by_side() -> Iterator[RunJobs]:
-    """Give the jobs of a report threads of their own."""
-    with ThreadPoolExecutor(JOBS_AT_ONCE) as threads:
-        yield partial(threads.map, call)
 
 
 async def verify_is_there(connection: Connection, window: Window) -> None:

@@ -1,4 +1,4 @@
-"""Material of invariance trials: sites and questions, from the database or an outsider's.
+"""Material of invariance trials: sites and questions. No I/O: an outsider runs them too.
 
 The queries are people's own: they are used here, and nothing stores or publishes them. A
 listing is made of what an outsider can get of a site, so that he runs the same trials.
@@ -10,28 +10,19 @@ from typing import Any
 
 import msgspec
 
-from registry.db.engine.engines import Connection
-from registry.db.reports import trial_material
-from registry.errors import NotFound, RegistryError
+from registry.errors import RegistryError
 from registry.index.columns.filters import Filters
 from registry.ranking.profile import Profile
 from registry.records.disclosure import parse_disclosure
 from registry.usecases.reports.perturb import MakeProfile, TrialListing
 from registry.usecases.reports.try_invariance import Question, Shadow
-from registry.usecases.sites.list_site import Lister
 from registry.usecases.sites.profile_material import (
     ProfileMaterial,
     bodies_of,
     entry_of,
     figures_of,
 )
-from registry.usecases.sites.read_material import read_material
-
-RANKINGS_MAX = 1_000
-SITES_MAX = 1_000
-BODIES_MAX = (
-    24 << 20
-)  # of all documents; a site with which they would be more is left out
+from registry.usecases.sites.site_profiler import SiteProfiler
 
 
 class TrialMaterial(msgspec.Struct, rename="camel", kw_only=True):
@@ -52,90 +43,42 @@ class TrialMaterial(msgspec.Struct, rename="camel", kw_only=True):
         return msgspec.json.encode(self)
 
 
-def maker_of(lister: Lister) -> MakeProfile:
+def maker_of(profiler: SiteProfiler) -> MakeProfile:
     """Return the code that makes profiles when a site is listed; it is not given the rest."""
 
     def make(listing: TrialListing) -> Profile:
-        return lister.profile_of(listing.entry, listing.formats, listing.probes)
+        return profiler.profile_of(listing.entry, listing.formats, listing.probes)
 
     return make
 
 
-async def read_trial_material(
-    connection: Connection, lister: Lister, now: datetime, trials: int
-) -> TrialMaterial:
-    """The newest rankings, and sites that the day alone draws.
-
-    Strangers read the material: sites chosen for the rankings would disclose queries.
-    """
-    recent = await trial_material.recent_rankings(connection, RANKINGS_MAX)
-    day = now.toordinal()
-    ids = await trial_material.listed_ids(connection, (), SITES_MAX, seed=day)
-    return TrialMaterial(
-        at=int(now.timestamp()),
-        policy=lister.policy.digest,
-        trials=trials,
-        rankings=tuple(ranking.record_id for ranking in recent),
-        sites=tuple(await read_materials(connection, lister, ids, now)),
-    )
-
-
-async def read_materials(
-    connection: Connection, lister: Lister, ids: Sequence[int], now: datetime
-) -> list[ProfileMaterial]:
-    materials, size = [], 0
-    for site_id in ids:
-        try:
-            material = await read_material(
-                connection, site_id, now, allow_loopback=lister.allow_loopback
-            )
-        except NotFound:  # it is listed no more
-            continue
-        own = sum(len(document.body) for document in material.documents)
-        if size + own <= BODIES_MAX:
-            materials.append(material)
-            size += own
-    return materials
-
-
-async def cast_shadow(
-    connection: Connection, material: TrialMaterial, lister: Lister
-) -> Shadow:
-    """Return the trials of a material, with the questions that are not erased."""
-    recent = await trial_material.find_rankings(connection, material.rankings)
-    questions = {
-        record_id: question_of(record_id, ranking.disclosures)
-        for record_id, ranking in recent.items()
-        if ranking.disclosures
-    }
-    return shadow_of(material, questions, lister)
-
-
 def shadow_of(
-    material: TrialMaterial, questions: Mapping[str, Question], lister: Lister
+    material: TrialMaterial, questions: Mapping[str, Question], profiler: SiteProfiler
 ) -> Shadow:
     """Return the trials of a material. questions: those that are known, by ranking."""
     return Shadow(
-        listings=listings_of(material.sites, lister),
+        listings=listings_of(material.sites, profiler),
         questions=[questions.get(record_id) for record_id in material.rankings],
-        make=maker_of(lister),
-        encoder=lister.encoder,
-        policy=lister.policy,
+        make=maker_of(profiler),
+        encoder=profiler.encoder,
+        policy=profiler.policy,
         now=datetime.fromtimestamp(material.at, UTC),
     )
 
 
 def listings_of(
-    materials: Iterable[ProfileMaterial], lister: Lister
+    materials: Iterable[ProfileMaterial], profiler: SiteProfiler
 ) -> list[TrialListing]:
     """Return the listings of those whose documents make a site still."""
-    listings = (_listing_of(material, lister) for material in materials)
+    listings = (_listing_of(material, profiler) for material in materials)
     return [listing for listing in listings if listing]
 
 
-def _listing_of(material: ProfileMaterial, lister: Lister) -> TrialListing | None:
+def _listing_of(
+    material: ProfileMaterial, profiler: SiteProfiler
+) -> TrialListing | None:
     try:
-        entry, formats = entry_of(material, lister)
+        entry, formats = entry_of(material, profiler)
         probes = next(figures_of(material))
     except (RegistryError, ValueError, OverflowError, OSError):
         return None

@@ -14,25 +14,26 @@ from registry.db.log import entries as log
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.index.sources import digest_of_code
-from registry.records.canonical import JsonValue, canonical_json, digest_of
+from registry.records.canonical import digest_of
 from registry.records.record import (
     Record,
     trials_commitment_record,
     trials_result_record,
 )
 from registry.records.seed import commit_secret
-from registry.reports.invariance import InvarianceResult, digest_swaps
+from registry.reports.invariance import (
+    InvarianceResult,
+    digest_swaps,
+    result_members,
+    seed_of,
+)
 from registry.usecases.background import in_background
 from registry.usecases.ids import IdSource
-from registry.usecases.reports.shadow import (
-    TrialMaterial,
-    cast_shadow,
-    read_trial_material,
-)
+from registry.usecases.reports.shadow import TrialMaterial
+from registry.usecases.reports.trial_materials import cast_shadow, read_trial_material
 from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
 
-SEED_BYTES = 6  # JSON carries it exactly
 SALT_BYTES = 16
 
 logger = structlog.get_logger()
@@ -125,22 +126,6 @@ class DailyTrials:
                 "swaps": digest_swaps(run.result.swaps, run.swap_salt),
             },
         )
-
-
-def result_members(result: InvarianceResult) -> dict[str, JsonValue]:
-    """Return the results as the log has them."""
-    tallies = canonical_json(msgspec.to_builtins(result.tallies))
-    return {
-        "snap": result.generation,
-        "n": result.trials,
-        "violations": result.violations,
-        "tallies": digest_of(tallies),
-    }
-
-
-def seed_of(secret: bytes) -> int:
-    """Return the seed of a day's trials."""
-    return int.from_bytes(secret[:SEED_BYTES])
 
 
 def _log_outcome(result: InvarianceResult) -> None:

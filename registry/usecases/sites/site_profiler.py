@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from registry.ranking.encoders.encoder import Encoder
+from registry.ranking.encoders.encoder import Encoder, load_encoder
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile, Subject, make_profiles
 from registry.ranking.quality import ProbeFigures
@@ -34,6 +34,10 @@ class SiteProfiler:
         subject = subject_of(entry, formats, figures)
         (profile,) = make_profiles([subject], encoder=self.encoder, policy=self.policy)
         return profile
+
+
+def make_profiler(policy: Policy) -> SiteProfiler:
+    return SiteProfiler(Gazetteer.load(), load_encoder(policy), policy)
 
 
 def subject_of(

@@ -14,6 +14,7 @@ from typing import cast
 import pytest
 
 from registry.auditor import connections
+from registry.auditor import source as source_module
 from registry.auditor.connections import Connections, NotAnswered
 from registry.auditor.reports import logged_reports
 from registry.auditor.source import LogSource, LogUnreadable, RemoteSource
@@ -23,7 +24,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 @contextmanager
-def answering(*answers: bytes) -> Iterator[Connections]:
+def serving(*answers: bytes) -> Iterator[str]:
     """Each connection is given the next answer, and is then closed."""
     listening = socket.create_server(("127.0.0.1", 0))
 
@@ -40,11 +41,22 @@ def answering(*answers: bytes) -> Iterator[Connections]:
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     port = listening.getsockname()[1]
-    with closing(Connections(f"http://127.0.0.1:{port}/log/")) as opened:
-        yield opened
+    yield f"http://127.0.0.1:{port}/log/"
     listening.shutdown(socket.SHUT_RDWR)
     listening.close()
     thread.join()
+
+
+@contextmanager
+def answering(*answers: bytes) -> Iterator[Connections]:
+    with serving(*answers) as url, closing(Connections(url)) as opened:
+        yield opened
+
+
+@contextmanager
+def registry_answering(*answers: bytes) -> Iterator[RemoteSource]:
+    with serving(*answers) as url, closing(RemoteSource(url)) as opened:
+        yield opened
 
 
 def sized(body: bytes, *headers: bytes) -> bytes:
@@ -175,21 +187,22 @@ TRICKLES = [
 @pytest.mark.parametrize(("head", "again"), TRICKLES)
 async def test_an_answer_that_trickles_has_an_end(head: bytes, again: bytes) -> None:
     """And its thread too, for which the source waits as it is closed."""
-    with trickling(head, again) as url:
-        async with RegistryClient(url) as client:
-            with (
-                closing(RemoteSource(url, client, whole_s=0.2)) as source,
-                pytest.raises(LogUnreadable, match=r"not there whole in 0\.2 s"),
-            ):
-                await source.fetch("checkpoint")
+    with (
+        trickling(head, again) as url,
+        closing(RemoteSource(url, whole_s=0.2)) as source,
+        pytest.raises(LogUnreadable, match=r"not there whole in 0\.2 s"),
+    ):
+        await source.fetch("checkpoint")
 
 
 async def test_who_waits_no_longer_leaves_no_thread_that_waits() -> None:
-    with trickling(OK + b"\r\n", b"x") as url:
-        async with RegistryClient(url) as client:
-            with closing(RemoteSource(url, client)) as source, suppress(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    await source.fetch("checkpoint")
+    with (
+        trickling(OK + b"\r\n", b"x") as url,
+        closing(RemoteSource(url)) as source,
+        suppress(TimeoutError),
+    ):
+        async with asyncio.timeout(0.2):
+            await source.fetch("checkpoint")
 
 
 @pytest.mark.parametrize(("head", "again"), TRICKLES)
@@ -200,6 +213,52 @@ async def test_what_the_registry_itself_trickles_has_an_end_too(
         async with RegistryClient(url, timeout_s=0.2) as client:
             with pytest.raises(CallFailed):
                 await client.get("/v1/log")
+    with (
+        trickling(head, again) as url,
+        closing(RemoteSource(url, answer_s=0.2)) as source,
+        pytest.raises(LogUnreadable, match=r"/v1/log: no answer in 0\.2 s"),
+    ):
+        await source.get_json("/v1/log")
+
+
+REFUSED = b"HTTP/1.1 404 No\r\n" + sized(b'{"code":"not_found","detail":"none"}')[17:]
+
+
+@pytest.mark.parametrize(
+    ("answers", "failure"),
+    [
+        pytest.param([REFUSED], "not_found: none", id="a refusal"),
+        pytest.param([sized(b"[]")], "not the documented answer", id="no object"),
+        pytest.param([sized(ZIPPED, GZIP)], "not the documented answer", id="zipped"),
+        pytest.param([b"", b""], "RemoteDisconnected", id="nothing twice"),
+    ],
+)
+async def test_what_a_registry_does_not_answer_is_reported(
+    answers: list[bytes], failure: str
+) -> None:
+    with (
+        registry_answering(*answers) as source,
+        pytest.raises(LogUnreadable, match=f"/v1/log: {failure}"),
+    ):
+        await source.get_json("/v1/log")
+
+
+async def test_an_ended_connection_is_asked_once_more() -> None:
+    signed = sized(b"file", b"X-JWS-Signature: a..b")
+    with registry_answering(b"", sized(b"{}"), signed) as source:
+        assert await source.get_json("/v1/log") == {}
+        assert await source.signed_file("/v1/report") == (b"a..b", b"file")
+
+
+async def test_of_an_answer_no_more_is_read_than_a_call_may_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source_module, "MAX_ANSWER_BYTES", 1_000)
+    with (
+        registry_answering(sized(b"x" * 2_000)) as source,
+        pytest.raises(LogUnreadable, match="more than 1000 bytes"),
+    ):
+        await source.get_json("/v1/log")
 
 
 async def test_a_list_that_never_ends_has_an_end(

@@ -31,11 +31,12 @@ from registry.reports.invariance import (
     InvarianceResult,
     TrialCount,
     digest_swaps,
+    result_members,
+    seed_of,
 )
 from registry.reports.report_terms import Window
 from registry.sites.gazetteer import Gazetteer
 from registry.usecases.reports.shadow import TrialMaterial, question_of, shadow_of
-from registry.usecases.reports.try_daily import result_members, seed_of
 from registry.usecases.reports.try_invariance import try_invariance
 from registry.usecases.sites.list_site import Lister
 from registry.usecases.sites.profile_material import ProfileMaterial
@@ -204,7 +205,7 @@ def computed(output: Any) -> int:
 
 async def rerun(served: Served, held: Held, lister: Lister) -> Rerun:
     """As the release of this lister does."""
-    own = Rerun(DAY.isoformat(), make_lister=lambda _: lister)
+    own = Rerun(DAY.isoformat(), make_profiler=lambda _: lister)
     async with open_source(served.url) as source:
         await own.hold(
             source, TrustOptions(), decode_lines(lines_of(held), HeldRanking)

@@ -8,8 +8,6 @@ that is not there are no refusals: nothing of theirs is believed.
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
-
 
 class CallFailed(Exception):
     """Base of all that a call raises."""
@@ -73,10 +71,6 @@ class AnswerInvalid(CallFailed):
 
 class ProofFailed(CallFailed):
     """A promise or a proof does not hold: keep it, and tell an auditor."""
-
-
-class RegistryUnreachable(CallFailed, httpx.TransportError):
-    """A registry that gave no answer: no connection, or not in time."""
 
 
 _OF_STATUS: Mapping[int, type[ProblemAnswered]] = {
