@@ -92,12 +92,14 @@ class RemoteSource:
         raise LogUnreadable(f"{self.name}: {cause}")
 
     async def get_json(self, path: str) -> Json:
-        return await self._ask(path, MAX_ANSWER_BYTES, partial(decode, shape=Json))
+        return await self._read_answer(
+            path, MAX_ANSWER_BYTES, partial(decode, shape=Json)
+        )
 
     async def signed_file(self, path: str) -> tuple[bytes, bytes]:
-        return await self._ask(path, MAX_SIGNED_BYTES, _signed)
+        return await self._read_answer(path, MAX_SIGNED_BYTES, _signed)
 
-    async def _ask(
+    async def _read_answer(
         self, path: str, max_bytes: int, read: Callable[[ApiAnswer], T]
     ) -> T:
         try:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -17,10 +18,13 @@ from registry.usecases.sites.profile_material import (
     ProfileMaterial,
     find_profile,
     oldest_left_out,
+    unprobed_profiles,
 )
 from registry.usecases.sites.site_profiler import SiteProfiler
 
 AT_ONCE = 8
+MAKES_NONE = (RegistryError, ValueError, OverflowError, OSError)
+"""Errors of a material that makes no profile."""
 TRIES, PAUSE_S = 4, 1.0
 """A site that changes this very second is in the database before it is in the index."""
 COUNTED_WITHIN = timedelta(hours=1)
@@ -69,6 +73,7 @@ class ProfileMaker:
         default_factory=lambda: asyncio.Semaphore(AT_ONCE)
     )
     _known: dict[bytes, tuple[Profile, datetime | None]] = field(default_factory=dict)
+    _unprobed: dict[str, Profile] = field(default_factory=dict)
 
     @property
     def policy(self) -> Policy:
@@ -98,7 +103,9 @@ class ProfileMaker:
             for site in wanted
             if site not in committed.digests
         ]
-        for left in reversed(range(TRIES if open_sites else 0)):
+        for left in reversed(range(TRIES)):
+            if not open_sites:
+                break
             open_sites = await self._try(committed, open_sites, recomputed)
             if open_sites and left:
                 await asyncio.sleep(self.pause_s)
@@ -121,6 +128,7 @@ class ProfileMaker:
     ) -> list[int]:
         """Return the sites whose material gives neither this profile nor that of now."""
         materials = await asyncio.gather(*map(self._material, site_ids))
+        self._make_unprobed([own for own in materials if not isinstance(own, str)])
         open_sites = []
         for site_id, material in zip(site_ids, materials, strict=True):
             if isinstance(material, str):
@@ -147,10 +155,18 @@ class ProfileMaker:
             return str(error)
         return material if material.id == name else "another site was served"
 
+    def _make_unprobed(self, materials: Sequence[ProfileMaterial]) -> None:
+        """Make them at once; where one makes no profile, `_find` makes each by itself."""
+        self._unprobed.clear()
+        with suppress(*MAKES_NONE):
+            profiles = unprobed_profiles(materials, self.profiler)
+            self._unprobed |= zip((own.id for own in materials), profiles, strict=True)
+
     def _find(self, material: ProfileMaterial, digest: bytes) -> Profile | None:
+        bare = self._unprobed.get(material.id)
         try:
-            return find_profile(material, self.profiler, digest)
-        except (RegistryError, ValueError, OverflowError, OSError):
+            return find_profile(material, self.profiler, digest, bare)
+        except MAKES_NONE:
             return None  # what makes no profile makes not this one
 
     async def _has_changed(

@@ -33,7 +33,7 @@ class SharedMaterial:
 
 
 class TrialMaterials:
-    """One in memory, however many read it slowly."""
+    """Materials in use: each once in memory, however many read it slowly."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

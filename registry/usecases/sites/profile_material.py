@@ -12,7 +12,7 @@ import msgspec
 from registry.formats.document import StoredDocument
 from registry.identity.keys.jwk import parse_jwk
 from registry.identity.statements.declarations import Declarations
-from registry.ranking.profile import Profile, encode_profile
+from registry.ranking.profile import Profile, encode_profile, make_profiles
 from registry.ranking.quality import (
     NEWEST,
     NOT_COUNTED,
@@ -34,7 +34,7 @@ from registry.usecases.sites.parse_site import (
     Registrant,
     parse_site,
 )
-from registry.usecases.sites.site_profiler import SiteProfiler
+from registry.usecases.sites.site_profiler import SiteProfiler, subject_of
 
 
 class DocumentMaterial(msgspec.Struct, rename="camel", kw_only=True):
@@ -146,16 +146,31 @@ def _document(stored: StoredDocument | FetchedBody) -> DocumentMaterial:
     )
 
 
+def unprobed_profiles(
+    materials: Iterable[ProfileMaterial], profiler: SiteProfiler
+) -> list[Profile]:
+    """Make profiles without probes, all at once, which takes a fifth less.
+
+    Raises: RegistryError, ValueError where one of the materials makes no profile.
+    """
+    entries = [entry_of(material, profiler) for material in materials]
+    subjects = [subject_of(*entry, ProbeFigures()) for entry in entries]
+    return make_profiles(subjects, encoder=profiler.encoder, policy=profiler.policy)
+
+
 def find_profile(
-    material: ProfileMaterial, profiler: SiteProfiler, digest: bytes
+    material: ProfileMaterial,
+    profiler: SiteProfiler,
+    digest: bytes,
+    bare: Profile | None = None,
 ) -> Profile | None:
     """Make the profile with that digest from its material; None where it gives another.
 
-    A probe may have been counted since: the figures are tried as of each.
+    A probe may have been counted since: the figures are tried as of each. bare: the
+    profile without probes, if it was made before.
     Raises: RegistryError, ValueError where the material makes no profile.
     """
-    entry, formats = entry_of(material, profiler)
-    bare = profiler.profile_of(entry, formats, ProbeFigures())
+    bare = bare or unprobed_profiles([material], profiler)[0]
     for figures in figures_of(material):
         factor = quality(figures, profiler.policy)
         profile = replace(bare, probes=figures, quality=factor)

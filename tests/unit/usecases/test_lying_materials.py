@@ -27,12 +27,14 @@ from registry.index.building.builder import Builder
 from registry.index.columns.hashes import hash_word
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.profile import Profile, Subject, make_profiles
 from registry.ranking.quality import summarise_probes
 from registry.ranking.relevance import idf_milli
 from registry.records.recomputation import Recomputation
 from registry.sites.gazetteer import Gazetteer
 from registry.sites.identifier import format_site_id
 from registry.usecases.reports.try_invariance import Shadow
+from registry.usecases.sites import profile_material
 from registry.usecases.sites.list_site import Lister
 from tests.cli.audited import Served, run_json, serving
 from tests.unit.usecases.served_town import ServedTown, probed, probes_of
@@ -226,6 +228,38 @@ async def test_an_honest_answer_is_reproduced_over_http(
 ) -> None:
     result = await reproduced(lying, lister, rank(town, lying.town.builder.index))
     assert (result.differences, result.missing) == ((), ())
+
+
+@pytest.fixture
+def made_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Numbers of profiles that are made in one go."""
+    numbers = []
+
+    def counted(subjects: list[Subject], **known: Any) -> list[Profile]:
+        numbers.append(len(subjects))
+        return make_profiles(subjects, **known)
+
+    monkeypatch.setattr(profile_material, "make_profiles", counted)
+    return numbers
+
+
+async def test_profiles_are_made_at_once(
+    lying: Lying, lister: Lister, town: Shadow, made_at_once: list[int]
+) -> None:
+    result = await reproduced(lying, lister, rank(town, lying.town.builder.index))
+    assert (result.differences, made_at_once) == ((), [len(lying.town.materials)])
+
+
+async def test_a_material_that_makes_no_profile_keeps_no_other_from_its_own(
+    lying: Lying, lister: Lister, town: Shadow, made_at_once: list[int]
+) -> None:
+    ranking = rank(town, lying.town.builder.index)
+    lying.town.materials[lying.site_id]["documents"] = []
+    result = await reproduced(lying, lister, ranking)
+    name = format_site_id(lying.site_id)
+    wrong = [line for line in result.differences if "its profile is not what" in line]
+    assert [line.partition(":")[0] for line in wrong] == [name]
+    assert made_at_once.count(1) >= len(lying.town.materials) - 1
 
 
 @pytest.mark.parametrize(
