@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import certifi
 
-from registry.api.api_call import ApiAnswer, ApiCall
-from registry.api.failures import CallFailed
+from registry.calls.api_call import ApiAnswer, ApiCall
+from registry.calls.failures import CallFailed
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 
 TIMEOUT_S = 30.0

@@ -10,7 +10,6 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from registry.api.promise_file import PromiseLine
 from registry.auditor.command import (
     decode_lines,
     named_registry_option,
@@ -22,6 +21,7 @@ from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import open_entries
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
+from registry.calls.promise_file import PromiseLine
 from registry.errors import RegistryError
 from registry.records.evidence import (
     Evidence,

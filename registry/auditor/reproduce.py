@@ -13,7 +13,6 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from registry.api.results import FactorShare, RecordReceipt, ShortSite
 from registry.auditor.command import (
     decode_lines,
     named_registry_option,
@@ -26,6 +25,7 @@ from registry.auditor.prove import has_leaf_hash
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
+from registry.calls.results import FactorShare, RecordReceipt, ShortSite
 from registry.errors import RegistryError
 from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import PageStart

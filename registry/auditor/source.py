@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-from registry.api.api_call import (
+from registry.auditor.connections import Connections, NotAnswered
+from registry.calls.api_call import (
     MAX_ANSWER_BYTES,
     ApiAnswer,
     ApiCall,
     decode,
     verify_success,
 )
-from registry.api.failures import CallFailed
-from registry.api.results import Json
-from registry.auditor.connections import Connections, NotAnswered
+from registry.calls.failures import CallFailed
+from registry.calls.results import Json
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 from registry.tlog.follow import MAX_RESPONSE_BYTES
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import click
 
-from registry.api.results import Json
 from registry.auditor.source import LogSource, LogUnreadable
+from registry.calls.results import Json
 from registry.errors import RegistryError
 from registry.terminal.options import joined
 from registry.tlog.note import NoteAlgorithm, VerifierKey, parse_vkey

@@ -12,9 +12,9 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from registry.api.failures import ProblemAnswered
 from registry.auditor.follow_log import VerifiedLog
 from registry.auditor.verify import verify_log
+from registry.calls.failures import ProblemAnswered
 from registry.cli.reports.reporting import print_report
 from registry.cli.searching import render_result
 from registry.cli.service.command_settings import settings_or_exit

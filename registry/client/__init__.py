@@ -3,26 +3,26 @@
 The web processes never import it: they make no outbound request.
 """
 
-from registry.api.api_call import NO_RETRIES as NO_RETRIES
-from registry.api.api_call import RetryRule as RetryRule
-from registry.api.failures import AnswerInvalid as AnswerInvalid
-from registry.api.failures import CallFailed as CallFailed
-from registry.api.failures import NotAdmitted as NotAdmitted
-from registry.api.failures import NotListed as NotListed
-from registry.api.failures import ProblemAnswered as ProblemAnswered
-from registry.api.failures import ProofFailed as ProofFailed
-from registry.api.failures import RegistryBusy as RegistryBusy
-from registry.api.failures import TooManyCalls as TooManyCalls
-from registry.api.promise_file import PromiseLine as PromiseLine
-from registry.api.promise_file import keep_promise as keep_promise
-from registry.api.results import Json as Json
-from registry.api.results import ProvenInclusion as ProvenInclusion
-from registry.api.results import RankedResult as RankedResult
-from registry.api.results import RecordReceipt as RecordReceipt
-from registry.api.results import RegistrationState as RegistrationState
-from registry.api.results import SearchPage as SearchPage
-from registry.api.results import ShortSite as ShortSite
-from registry.api.results import WholeSite as WholeSite
+from registry.calls.api_call import NO_RETRIES as NO_RETRIES
+from registry.calls.api_call import RetryRule as RetryRule
+from registry.calls.failures import AnswerInvalid as AnswerInvalid
+from registry.calls.failures import CallFailed as CallFailed
+from registry.calls.failures import NotAdmitted as NotAdmitted
+from registry.calls.failures import NotListed as NotListed
+from registry.calls.failures import ProblemAnswered as ProblemAnswered
+from registry.calls.failures import ProofFailed as ProofFailed
+from registry.calls.failures import RegistryBusy as RegistryBusy
+from registry.calls.failures import TooManyCalls as TooManyCalls
+from registry.calls.promise_file import PromiseLine as PromiseLine
+from registry.calls.promise_file import keep_promise as keep_promise
+from registry.calls.results import Json as Json
+from registry.calls.results import ProvenInclusion as ProvenInclusion
+from registry.calls.results import RankedResult as RankedResult
+from registry.calls.results import RecordReceipt as RecordReceipt
+from registry.calls.results import RegistrationState as RegistrationState
+from registry.calls.results import SearchPage as SearchPage
+from registry.calls.results import ShortSite as ShortSite
+from registry.calls.results import WholeSite as WholeSite
 from registry.client.async_client import AsyncClient as AsyncClient
 from registry.client.calling import RegistryUnreachable as RegistryUnreachable
 from registry.client.commands_client import OWN_REPORT as OWN_REPORT

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from registry.api.api_call import ApiCall, RetryRule, post_jose, post_json
-from registry.api.failures import ProblemAnswered, ProofFailed
-from registry.api.results import (
+from registry.calls.api_call import ApiCall, RetryRule, post_jose, post_json
+from registry.calls.failures import ProblemAnswered, ProofFailed
+from registry.calls.results import (
     ChallengeGiven,
     Json,
     LogKeys,

@@ -9,10 +9,10 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from registry.api.api_call import NO_RETRIES, ApiAnswer, ApiCall, RetryRule, decode
-from registry.api.failures import AnswerInvalid, CallFailed
-from registry.api.promise_file import keep_promise
-from registry.api.results import Json
+from registry.calls.api_call import NO_RETRIES, ApiAnswer, ApiCall, RetryRule, decode
+from registry.calls.failures import AnswerInvalid, CallFailed
+from registry.calls.promise_file import keep_promise
+from registry.calls.results import Json
 
 T = TypeVar("T")
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)

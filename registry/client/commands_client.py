@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 import httpx
 
-from registry.api.api_call import (
+from registry.calls.api_call import (
     ApiCall,
     post_jose,
     post_json,
     verify_success,
 )
-from registry.api.failures import AnswerInvalid
-from registry.api.results import Json
+from registry.calls.failures import AnswerInvalid
+from registry.calls.results import Json
 from registry.client.calling import ApiConnection
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from registry.api.results import ChallengeGiven
+from registry.calls.results import ChallengeGiven
 from registry.identity.keys.private_keys import PrivateKey, load_private_key
 from registry.identity.statements.jws import sign_compact
 from registry.sites.host import parse_host

@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 import httpx
 
-from registry.api.failures import AnswerInvalid, ProblemAnswered
+from registry.calls.failures import AnswerInvalid, ProblemAnswered
 from registry.client import (
     ApiKeyAuth,
     RegistryClient,

@@ -15,7 +15,7 @@ from typing import Any, Self
 import httpx
 import psutil
 
-from registry.api.api_call import ApiCall, verify_success
+from registry.calls.api_call import ApiCall, verify_success
 from registry.client import ProblemAnswered, RegistryClient
 from registry.demo.town.member import CAST
 from registry.demo.town.server import Town

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from registry.api.api_call import (
+from registry.calls.api_call import (
     ApiAnswer,
     ApiCall,
     RetryRule,
     decode,
     retry_after_s,
 )
-from registry.api.results import SearchPage, WirePage
+from registry.calls.results import SearchPage, WirePage
 from registry.client import (
     AnswerInvalid,
     NotAdmitted,

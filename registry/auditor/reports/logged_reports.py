@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from datetime import datetime
 
-from registry.api.results import Json
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.source import LogSource, LogUnreadable
+from registry.calls.results import Json
 from registry.records.record import format_minute, parse_record
 from registry.records.record_fields import Members
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from registry.api.results import Json
+from registry.calls.results import Json
 from registry.cli.owners.registering import act_options, host_name
 from registry.client.statements import sign_request
 from registry.identity.statements.jws import OWN_EXPOSURE_TYP, REFRESH_TYP

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from registry.api.results import ChallengeGiven, RegistrationState
+from registry.calls.results import ChallengeGiven, RegistrationState
 from registry.client import RegistryClient
 from registry.client.statements import sign_statement
 from registry.errors import RegistryError

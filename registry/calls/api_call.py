@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from registry.api.failures import AnswerInvalid, refusal_of
+from registry.calls.failures import AnswerInvalid, refusal_of
 
 T = TypeVar("T")
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
