@@ -109,9 +109,9 @@ async def _read_documents(
         declared=[claim.url for claim in statement.documents],
     )
     now = context.clock()
-    if _passing(discovery):
+    if passing := _passing(discovery):
         pauses = [*_requested_pauses(evidence), *_pauses_of(discovery, now)]
-        _try_again(verified.registration, pauses, _passing(discovery)[0])
+        _try_again(verified.registration, pauses, passing[0])
     return parse_site(
         fetched_bodies(discovery),
         Registrant(

@@ -21,20 +21,12 @@ EMPTIED = {
     "selection": ("site_id", "choice"),
 }
 
-# What the whole keeps no statistics of, its parts don't either: LIKE does not copy that.
 CREATE_PART = """
 CREATE OR REPLACE FUNCTION audit.create_part(parent text, part text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog AS $$
-DECLARE
-    emptied name;
 BEGIN
     EXECUTE format('CREATE TABLE audit.%I (LIKE audit.%I INCLUDING DEFAULTS '
-        'INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION)', part, parent);
-    FOR emptied IN SELECT attname FROM pg_attribute
-        WHERE attrelid = to_regclass('audit.' || parent) AND attstattarget = 0
-    LOOP
-        EXECUTE format('ALTER TABLE audit.%I ALTER %I SET STATISTICS 0', part, emptied);
-    END LOOP;
+        'INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION)', part, parent);{also}
     IF parent <> 'ranking' THEN
         EXECUTE format('ALTER TABLE audit.%I ADD UNIQUE (record_id)', part);
     END IF;
@@ -44,20 +36,17 @@ BEGIN
 END $$
 """
 
-FORMER_CREATE_PART = """
-CREATE OR REPLACE FUNCTION audit.create_part(parent text, part text) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
-BEGIN
-    EXECUTE format('CREATE TABLE audit.%I (LIKE audit.%I INCLUDING DEFAULTS '
-        'INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION)', part, parent);
-    IF parent <> 'ranking' THEN
-        EXECUTE format('ALTER TABLE audit.%I ADD UNIQUE (record_id)', part);
-    END IF;
-    IF parent <> 'entry' THEN
-        PERFORM audit.keep_swept(parent, part);
-    END IF;
-END $$
-"""
+# What the whole keeps no statistics of, its parts don't either: LIKE does not copy that.
+WITHOUT_STATISTICS = """
+    DECLARE
+        emptied name;
+    BEGIN
+        FOR emptied IN SELECT attname FROM pg_attribute
+            WHERE attrelid = to_regclass('audit.' || parent) AND attstattarget = 0
+        LOOP
+            EXECUTE format('ALTER TABLE audit.%I ALTER %I SET STATISTICS 0', part, emptied);
+        END LOOP;
+    END;"""
 
 # To give a column the type that it has drops its statistics, and writes nothing anew.
 FORGET = """
@@ -78,7 +67,7 @@ END $$
 
 def upgrade() -> None:
     op.execute("SET ROLE registry_owner")
-    op.execute(CREATE_PART)
+    op.execute(CREATE_PART.format(also=WITHOUT_STATISTICS))
     for table in EMPTIED:
         set_statistics(table, 0)
         op.execute(FORGET.format(table=table))
@@ -99,7 +88,7 @@ def set_statistics(table: str, target: int) -> None:
 
 def downgrade() -> None:
     op.execute("SET ROLE registry_owner")
-    op.execute(FORMER_CREATE_PART)
+    op.execute(CREATE_PART.format(also=""))
     for table in EMPTIED:
         set_statistics(table, -1)
     op.execute("RESET ROLE")

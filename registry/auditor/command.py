@@ -16,6 +16,8 @@ from registry.tlog.refusals import LogInvalid
 from registry.tlog.tiles import TILE_WIDTH, Bundle, format_tile_path
 
 T = TypeVar("T")
+EXIT_UNPROVEN = 3
+"""Exit code where nothing differs, and not all could be computed or proven."""
 
 named_registry_option = click.option(
     "--registry",

@@ -26,12 +26,7 @@ from registry.reports.invariance import (
     slack_of,
 )
 from registry.sites.identifier import parse_site_id
-from registry.terminal.output import (
-    console,
-    json_option,
-    print_json,
-    shown,
-)
+from registry.terminal.output import console, json_option, print_json, shown
 from registry.terminal.registry_calls import with_client
 from registry.terminal.styled import Table
 from registry.tlog.note import format_vkey

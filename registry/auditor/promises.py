@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from registry.auditor.command import (
+    EXIT_UNPROVEN,
     decode_lines,
     named_registry_option,
     print_refusals,
@@ -43,7 +44,6 @@ from registry.tlog.tiles import TILE_WIDTH
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 CLOCKS = timedelta(seconds=1)  # of two web processes may differ by so much
-EXIT_UNPROVEN = 3
 UNPROVEN = (
     "Not proven: a clock alone shows that its time was over, no entry of the log."
 )

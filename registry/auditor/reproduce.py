@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from registry.auditor.command import (
+    EXIT_UNPROVEN,
     decode_lines,
     named_registry_option,
     run_audit,
@@ -52,7 +53,6 @@ from registry.terminal.output import (
     shown,
 )
 
-EXIT_NOT_ALL_COMPUTED = 3
 FACTOR_MEMBERS = Explanation.__struct_encode_fields__
 DRAWN = 20
 """Sites that are drawn from all for a ranking, beside those that it returned."""
@@ -250,7 +250,7 @@ class OutcomeTally:
         if self.differing:
             return 1
         is_whole = self.checked and not self.incomplete
-        return 0 if is_whole else EXIT_NOT_ALL_COMPUTED
+        return 0 if is_whole else EXIT_UNPROVEN
 
 
 async def _fetch_record(source: LogSource, ranking_id: str) -> Held:

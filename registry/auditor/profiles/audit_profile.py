@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 import msgspec
 
-from registry.auditor.command import named_registry_option, run_audit
+from registry.auditor.command import EXIT_UNPROVEN, named_registry_option, run_audit
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.profiles.committed import LATEST, Committed
 from registry.auditor.profiles.recomputed_profiles import RecomputedProfiles
@@ -21,7 +21,6 @@ from registry.terminal.output import (
     shown,
 )
 
-EXIT_NOT_COMPUTED = 3
 LISTED = {"active", "unverified"}
 
 
@@ -71,7 +70,7 @@ def profile(host: str, named: str | None, generation: str, *, as_json: bool) -> 
         for line in (*recomputed.differences, *recomputed.missing):
             console.print_line(f"  {shown(line)}")
     if recomputed.differences or recomputed.missing:
-        raise SystemExit(1 if recomputed.differences else EXIT_NOT_COMPUTED)
+        raise SystemExit(1 if recomputed.differences else EXIT_UNPROVEN)
 
 
 async def _recompute(

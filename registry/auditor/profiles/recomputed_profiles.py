@@ -10,11 +10,11 @@ import msgspec
 
 from registry.auditor.profiles.committed import LATEST, Committed
 from registry.auditor.source import LogSource, LogUnreadable
-from registry.errors import RegistryError
 from registry.ranking.policy import Policy
 from registry.ranking.profile import Profile
 from registry.sites.identifier import format_site_id
 from registry.usecases.sites.profile_material import (
+    MAKES_NONE,
     ProfileMaterial,
     find_profile,
     oldest_left_out,
@@ -23,8 +23,6 @@ from registry.usecases.sites.profile_material import (
 from registry.usecases.sites.site_profiler import SiteProfiler
 
 AT_ONCE = 8
-MAKES_NONE = (RegistryError, ValueError, OverflowError, OSError)
-"""Errors of a material that makes no profile."""
 TRIES, PAUSE_S = 4, 1.0
 """A site that changes this very second is in the database before it is in the index."""
 COUNTED_WITHIN = timedelta(hours=1)

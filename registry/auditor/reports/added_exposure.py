@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from registry.auditor.command import registry_options, run_audit
+from registry.auditor.command import EXIT_UNPROVEN, registry_options, run_audit
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import leaf_index_of, open_entries
 from registry.auditor.reports.archived_exposure import ArchivedExposure, open_exposure
@@ -35,7 +35,6 @@ MAX_SHOWN = 20
 DEVIATIONS = 3
 """Standard deviations of noise by which a share's ends are moved apart."""
 AMOUNTS = ("appearances", "attention", "selections")
-NOT_ALL_PROVEN = 3
 SELECTIONS = "selections"
 COUNTS = "appearances and attention, which --archive holds against rankings"
 LABELS = "labels; with --archive they are those that `audit reproduce-report` proves"
@@ -97,7 +96,7 @@ def exposure(
     unproven = [SELECTIONS, *([] if archive else UNPROVEN[bool(by)])]
     _print_outcome(added, classes, unproven, as_json=as_json)
     if added.differences or LABELS in unproven:
-        raise SystemExit(1 if added.differences else NOT_ALL_PROVEN)
+        raise SystemExit(1 if added.differences else EXIT_UNPROVEN)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from registry.auditor.auditor_key import audience_of, log_option, signer_of
-from registry.auditor.command import registry_options, run_audit
+from registry.auditor.command import EXIT_UNPROVEN, registry_options, run_audit
 from registry.auditor.reports.cited_report import CitedReport, parse_report
 from registry.auditor.reports.forms_agreement import FormsAgreement, form_of
 from registry.auditor.reports.held_archive import HeldArchive, hold_against_log
@@ -49,7 +49,7 @@ from registry.usecases.reports.archived_report import (
 )
 from registry.usecases.reports.calendar_months import format_month
 
-IMPOSSIBLE, NOT_ALL_COMPUTED = 2, 3
+IMPOSSIBLE = 2
 MAX_SHOWN = 100
 NOT_PROVEN = (
     "that sampled sites were eligible, which `audit reproduce` checks for two days",
@@ -225,7 +225,7 @@ class Reproduction:
     def exit_code(self) -> int:
         if not self.is_same:
             return 1
-        return NOT_ALL_COMPUTED if self.held.missing else 0
+        return EXIT_UNPROVEN if self.held.missing else 0
 
     def attestation(self, signer: Signer, audience: str) -> dict[str, JsonValue]:
         """Sign what an auditor may attest to: of the whole log that he has read."""

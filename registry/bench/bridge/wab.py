@@ -23,12 +23,7 @@ from registry.bench.bridge.wab_clients import BridgeClient, HttpClient, SocketCl
 from registry.bench.figures import tell_figures
 from registry.bench.scratch import scratch_folder
 from registry.bench.search import drained, rankings_on_record
-from registry.bench.service import (
-    build_index,
-    prepare,
-    scratch_service,
-    serving,
-)
+from registry.bench.service import build_index, prepare, scratch_service, serving
 from registry.db.engine.engines import engine_at
 from registry.interfaces.http.bucket_table import Quota
 from registry.interfaces.http.limits import HOLD_UP_S, LIMITS, Kind

@@ -22,12 +22,7 @@ from registry.bench.bridge.wab_clients import SocketClient
 from registry.bench.figures import tell_figures
 from registry.bench.fuzzing.spoiled_requests import FuzzedRequest, Spoiler
 from registry.bench.scratch import scratch_folder
-from registry.bench.service import (
-    build_index,
-    prepare,
-    scratch_service,
-    serving,
-)
+from registry.bench.service import build_index, prepare, scratch_service, serving
 from registry.interfaces.web.openapi import openapi_document
 from registry.settings import Settings
 from registry.terminal.output import json_option, print_progress

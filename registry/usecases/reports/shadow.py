@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from registry.errors import RegistryError
 from registry.index.columns.filters import Filters
 from registry.ranking.profile import Profile
 from registry.records.disclosure import parse_disclosure
 from registry.usecases.reports.perturb import MakeProfile, TrialListing
 from registry.usecases.reports.try_invariance import Question, Shadow
 from registry.usecases.sites.profile_material import (
+    MAKES_NONE,
     ProfileMaterial,
     bodies_of,
     entry_of,
@@ -80,7 +80,7 @@ def _listing_of(
     try:
         entry, formats = entry_of(material, profiler)
         probes = next(figures_of(material))
-    except (RegistryError, ValueError, OverflowError, OSError):
+    except MAKES_NONE:
         return None
     return TrialListing(
         entry=entry,

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from registry.errors import RegistryError
 from registry.formats.document import StoredDocument
 from registry.identity.keys.jwk import parse_jwk
 from registry.identity.statements.declarations import Declarations
@@ -35,6 +36,9 @@ from registry.usecases.sites.parse_site import (
     parse_site,
 )
 from registry.usecases.sites.site_profiler import SiteProfiler, subject_of
+
+MAKES_NONE = (RegistryError, ValueError, OverflowError, OSError)
+"""Errors of a material that makes no profile."""
 
 
 class DocumentMaterial(msgspec.Struct, rename="camel", kw_only=True):
