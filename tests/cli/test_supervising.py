@@ -9,11 +9,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from registry.cli.service import supervise
 from registry.cli.service.serve import beside
-from registry.cli.service.supervise import CannotGoOn, Part, Supervisor, pause_after
+from registry.cli.service.supervise import (
+    HEAD_TIMEOUT_MS,
+    CannotGoOn,
+    Part,
+    Supervisor,
+    pause_after,
+)
 from registry.process import EXIT_DAMAGED
 from registry.settings_reader import EXIT_MISCONFIGURED
 from tests.waiting import until
@@ -118,6 +125,12 @@ async def test_parts_give_memory_back_unless_the_environment_says_otherwise(
     async with supervised(Part("writing", ["-c", script])):
         await until("it has written", lambda: file.exists() and ";" in file.read_text())
     assert file.read_text().startswith(own or "background_thread:true")
+
+
+def test_clients_close_an_idle_connection_before_the_server_does() -> None:
+    kept_by_aiohttp_s = 15
+    kept_s = max(kept_by_aiohttp_s, httpx.Limits().keepalive_expiry or 0)
+    assert kept_s + 5 <= HEAD_TIMEOUT_MS / 1_000
 
 
 def test_who_finds_a_log_damaged_is_started_ever_more_seldom() -> None:

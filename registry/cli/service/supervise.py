@@ -35,8 +35,8 @@ STANDARD_ERROR = 2  # what parts say is news; the result of a command is its own
 CONNECTIONS = 16_384
 """Connections a web process holds at once: to granian each counts, one that is idle too."""
 HEAD_BYTES = 16_384  # and what is read ahead of a body: a stranger's, in our memory
-HEAD_TIMEOUT_MS = 5_000
-"""Time for the head of a request; a connection that is quiet for so long is closed."""
+HEAD_TIMEOUT_MS = 20_000
+"""Time for the head of a request, and of an idle connection: clients end theirs before."""
 
 logger = structlog.get_logger()
 
