@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from registry.auditor.follow_log import VerifiedLog
 from registry.auditor.verify import verify_log
-from registry.calls.failures import ProblemAnswered
+from registry.calls.failures import CallFailed, ProblemAnswered
 from registry.cli.reports.reporting import print_report
 from registry.cli.searching import render_result
 from registry.cli.service.command_settings import settings_or_exit
@@ -33,7 +33,7 @@ MARKER = "demo"  # an empty file in a folder that a demo made
 AT_ONCE = 12
 PROBED_TIMEOUT_S = 30.0
 LOGGED_TIMEOUT_S = 10.0
-INDEX_PAUSE_S = 1.0  # the index follows the database within this
+INDEXED_TIMEOUT_S = 30.0
 DISHONEST = ("wrong-key", "changed-after-signing")
 HONEST = ("honest", "slow", "flaky")
 
@@ -145,7 +145,7 @@ class Demo:
                 await self._select(client, chosen)
                 await self._pull_report(client)
                 await self._verify_log(client)
-        except (ProblemAnswered, TimeoutError, OSError) as error:
+        except (CallFailed, TimeoutError, OSError) as error:
             self._fail(f"{type(error).__name__}: {error}")
 
     async def _register_all(self, client: RegistryClient, town: Town) -> None:
@@ -239,7 +239,7 @@ class Demo:
     async def _search(self, client: RegistryClient) -> dict[str, Any]:
         """The first answer, from which a site is chosen in the next act."""
         self._heading("3. Agents ask in plain words")
-        await asyncio.sleep(INDEX_PAUSE_S)
+        await self._until_indexed(client)
         answers = []
         for request in (*SHOWN, NONSENSE):
             answer = await self._search_once(client, request)
@@ -251,6 +251,13 @@ class Demo:
         if answers[-1]["results"]:
             self._fail("nonsense was answered with a site")
         return answers[0]
+
+    async def _until_indexed(self, client: RegistryClient) -> None:
+        """Return when the index has as many sites as are active."""
+        last = f"/v1/generations/latest?places={self._outcome.active - 1}"
+        async with asyncio.timeout(INDEXED_TIMEOUT_S):
+            while not (await client.get(last))["siteBuckets"]:
+                await asyncio.sleep(0.1)
 
     async def _search_once(
         self, client: RegistryClient, request: Request
