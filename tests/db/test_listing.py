@@ -333,6 +333,21 @@ async def test_a_move_to_a_city_that_nobody_knows_says_so(scene: Scene) -> None:
     assert counting.detail == "No city counts in the ranking."
 
 
+async def test_a_first_city_that_nobody_knows_is_noted_once(scene: Scene) -> None:
+    site = await scene.register()
+    for city in ("Nirgendwo", "Nirgendwo", "Nirgendheim", "Hamburg"):
+        listed = await visit(scene, site, at(scene, site, in_city(city)))
+    assert listed.place is not None
+    async with scene.engines[Role.API].connect() as connection:
+        rows = await notices.notices_of(connection, 10, site_id=listed.site_id)
+    unknown = [row.notice for row in rows if row.notice.code == "place_unknown"]
+    assert sorted(notice.detail for notice in unknown) == [
+        "Nirgendheim DE is no city of the gazetteer. No city counts in the ranking.",
+        "Nirgendwo DE is no city of the gazetteer. No city counts in the ranking.",
+    ]
+    assert "15,000 people" in unknown[0].fix
+
+
 async def test_another_registration_of_the_publisher_elsewhere_is_noted(
     scene: Scene,
 ) -> None:

@@ -186,23 +186,25 @@ def key_notices(
 def place_notices(
     before: SiteEntry, entry: SiteEntry, cooling_days: int
 ) -> list[Notice]:
-    """Note a move that begins to wait, and one that waits no more."""
+    """Note a city that nobody knows, and a move that begins to wait or waits no more."""
     move, place = entry.place_move, entry.place
-    city = f"{place.name} {place.country}" if place else "No city"
-    counting = f"{city} counts in the ranking."
-    if move is None:
-        ended = before.place_move is not None
-        return [make_notice("place_counting", counting)] * ended
-    if move == before.place_move:
-        return []
-    start = f"from {counts_from(move, cooling_days):%Y-%m-%d %H:%M} UTC on"
     claim = entry.site.location or LocationClaim()
     declared = f"{claim.city} {claim.country}".rstrip()
+    unknown = f"{declared} is no city of the gazetteer"
+    city = f"{place.name} {place.country}" if place else "No city"
+    counting = f"{city} counts in the ranking."
+    if move is None and before.place_move is not None:
+        return [make_notice("place_counting", counting)]
+    if move is None and claim.city and not place and claim != before.site.location:
+        detail = f"{unknown}. {counting}"
+        return [make_notice("place_unknown", detail, fix=CITY_UNKNOWN.fix)]
+    if move is None or move == before.place_move:
+        return []
+    start = f"from {counts_from(move, cooling_days):%Y-%m-%d %H:%M} UTC on"
     waiting = f"{declared} counts {start}."
     fix = "Do not change it until then: each change starts the wait again."
     if not move.geonames_id:
-        known = "is no city of the gazetteer"
-        cause = f"{declared} {known}" if claim.city else "No city is declared"
+        cause = unknown if claim.city else "No city is declared"
         waiting, fix = f"{cause}: {start} none counts.", CITY_UNKNOWN.fix
     return [make_notice("place_waiting", f"{counting} {waiting}", fix=fix)]
 
