@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -40,6 +39,7 @@ from registry.usecases.ids import IdSource
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer
 from registry.usecases.search.build_index import IndexBuilder
+from tests.ports import free_port
 from tests.waiting import PATIENCE_S, awaited
 
 Json = dict[str, Any]
@@ -258,13 +258,6 @@ def until_ready(origin: str) -> None:
 
     with httpx.Client(base_url=origin) as client:
         awaited(f"{origin} to be ready", is_ready)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def settle(registry: RunningRegistry) -> None:

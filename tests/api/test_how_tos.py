@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from registry.db.engine.embedded import start_embedded
 from registry.settings import Settings
 from tests.api.running import web_process
 from tests.conftest import skip_or_fail
+from tests.ports import free_port
 from tests.waiting import PATIENCE_S, awaited
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -218,13 +218,6 @@ def wait_until_ready(origin: str, log: Path, health: str = "ready") -> None:
         except urllib.error.URLError:
             time.sleep(0.1)
     pytest.fail(f"not ready: {log.read_text()}")
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def secret_in(folder: Path, name: str) -> Path:

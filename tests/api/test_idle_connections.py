@@ -12,7 +12,8 @@ from registry import keyring
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.process import raise_file_limit
 from registry.settings import Settings
-from tests.api.running import free_port, web_process
+from tests.api.running import web_process
+from tests.ports import free_port
 from tests.waiting import awaited
 
 CONNECTIONS = 1_200

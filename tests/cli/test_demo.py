@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
+
 pytestmark = pytest.mark.slow
 
 TIMEOUT_S = 300
@@ -38,13 +40,6 @@ demo.running_service = serve_nothing
 demo.Demo._play = play
 main()
 """
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
 
 
 def command(*arguments: str) -> list[str]:

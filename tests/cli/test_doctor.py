@@ -19,7 +19,7 @@ from registry.ranking.policy import POLICIES
 from registry.settings import Settings
 from registry.tlog.edge import TreeEdge
 from registry.usecases.log.sequence import LogDamaged
-from tests.api.running import free_port
+from tests.ports import free_port
 
 
 def by_area(findings: list[Finding]) -> dict[str, Finding]:

@@ -16,7 +16,7 @@ from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import ROLES_LOG_IN, Engine
 from registry.settings import Settings, as_environment
 from registry.settings_reader import read_settings
-from tests.api.running import free_port
+from tests.ports import free_port
 
 
 def test_as_many_crawlers_are_started_as_are_wanted_beside_one_of_the_others() -> None:

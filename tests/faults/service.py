@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 import sys
 import time
 from collections import Counter
@@ -24,6 +23,7 @@ from registry.tlog.checkpoint import Checkpoint, verify_checkpoint
 from registry.tlog.merkle import leaf_hash, tree_root
 from registry.tlog.note import VerifierKey, parse_vkey
 from tests.faults.postgres import postmaster_of
+from tests.ports import free_port
 from tests.unit.tlog.driven import follow_log
 from tests.waiting import PATIENCE_S, until
 
@@ -41,13 +41,6 @@ RETRY_PAUSE_S = 0.2
 ASKERS, ASK_PAUSE_S = 4, 0.2
 STOPS_WITHIN_S = 60.0
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Service:

@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from registry.client import RegistryClient
-from tests.faults.service import STOPS_WITHIN_S, free_port
+from tests.faults.service import STOPS_WITHIN_S
+from tests.ports import free_port
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow

@@ -19,8 +19,8 @@ from registry.db.log import entries as log
 from registry.records.record import Record
 from registry.settings import Settings, as_environment
 from registry.sites.identifier import ULID_LENGTH, encode_base32
-from tests.api.running import free_port
 from tests.faults.test_damage import refusal_of, start_publisher
+from tests.ports import free_port
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.slow
