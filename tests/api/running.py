@@ -25,7 +25,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from crawler.__main__ import make_context
 from crawler.worker import Worker
 from registry import keyring
-from registry.cli.service.supervise import ALLOCATOR, parts_of_service
 from registry.db.engine.embedded import EmbeddedPostgres
 from registry.db.engine.engines import Role, open_engine
 from registry.demo.town.member import CAST
@@ -39,6 +38,7 @@ from registry.usecases.ids import IdSource
 from registry.usecases.log.commit_ahead import commit_ahead
 from registry.usecases.log.sequence import Sequencer
 from registry.usecases.search.build_index import IndexBuilder
+from registry.web.granian_options import ALLOCATOR, web_arguments
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S, awaited
 
@@ -210,12 +210,11 @@ def web_process(
     settings: Settings, log: str = "web.log"
 ) -> Iterator[subprocess.Popen[bytes]]:
     """granian, as `fair-registry serve` starts it; its words go to `log`."""
-    parts = parts_of_service(settings.host, settings.port, 1)
-    part = next(part for part in parts if part.name == "web")
+    arguments = web_arguments(settings.host, settings.port, 1)
     environment = {**ALLOCATOR, **os.environ, **as_environment(settings)}
     with (settings.data / log).open("wb") as written:
         process = subprocess.Popen(
-            [sys.executable, *part.arguments],
+            [sys.executable, *arguments],
             env=environment,
             stdout=written,
             stderr=written,

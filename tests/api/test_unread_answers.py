@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from registry.own_sockets import UNREAD_MS
+from registry.web.own_sockets import UNREAD_MS
 from tests.api.running import RunningRegistry
 from tests.waiting import awaited
 

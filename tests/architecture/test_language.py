@@ -203,8 +203,9 @@ BUDGET = {
     # +47 for failures that name their cause (a full disk), the end of a terminal, a place
     # that nobody knows, refusals that say what is expected, and a first look at the log;
     # +20 for a data folder that can't be, +97 for an auditor's own calls, apart from
-    # the client's and the database, and for profiles made at once (ADR 0324).
-    "registry": 78_638,
+    # the client's and the database, and for profiles made at once (ADR 0324);
+    # +30 for a web process by itself that has the options of serve (ADR 0331).
+    "registry": 78_668,
 }
 # The compiled library serves the search and nothing else.
 C_FOLDERS = frozenset(("registry/index/csrc",))

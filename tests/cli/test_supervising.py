@@ -14,15 +14,10 @@ import pytest
 
 from registry.cli.service import supervise
 from registry.cli.service.serve import beside
-from registry.cli.service.supervise import (
-    HEAD_TIMEOUT_MS,
-    CannotGoOn,
-    Part,
-    Supervisor,
-    pause_after,
-)
+from registry.cli.service.supervise import CannotGoOn, Part, Supervisor, pause_after
 from registry.process import EXIT_DAMAGED
 from registry.settings_reader import EXIT_MISCONFIGURED
+from registry.web.granian_options import HEAD_TIMEOUT_MS
 from tests.waiting import until
 
 LIVES = """

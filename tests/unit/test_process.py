@@ -14,7 +14,7 @@ from threading import Thread
 import pytest
 
 from registry.observability import LossyStream
-from registry.own_sockets import end_unread_connections
+from registry.web.own_sockets import end_unread_connections
 from tests.waiting import until
 
 # Arrays that lie at the end of the heap together, and go together; the second round asks

@@ -17,6 +17,7 @@ import structlog
 
 from registry.process import EXIT_DAMAGED, HEARTBEAT_S, HEARTBEATS
 from registry.settings_reader import EXIT_MISCONFIGURED
+from registry.web.granian_options import ALLOCATOR, web_arguments
 
 RESTART_PAUSE_S = 1.0
 DAMAGED_PAUSE_S = 30.0
@@ -28,15 +29,7 @@ START_S = 120.0
 """Silence before the first heartbeat, or of all processes of a part: imports on a machine
 that is full."""
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-# granian's jemalloc keeps what a flood took until somebody asks: the bridge would see its
-# memory short, and refuse everybody, until the next start (ADR 0296).
-ALLOCATOR = {"_RJEM_MALLOC_CONF": "background_thread:true,dirty_decay_ms:1000"}
 STANDARD_ERROR = 2  # what parts say is news; the result of a command is its own output
-CONNECTIONS = 16_384
-"""Connections a web process holds at once: to granian each counts, one that is idle too."""
-HEAD_BYTES = 16_384  # and what is read ahead of a body: a stranger's, in our memory
-HEAD_TIMEOUT_MS = 20_000
-"""Time for the head of a request, and of an idle connection: clients end theirs before."""
 
 logger = structlog.get_logger()
 
@@ -196,21 +189,9 @@ def end_with_parent() -> None:
 def parts_of_service(
     host: str, port: int, workers: int, *, crawlers: int = 1, witnessed: bool = False
 ) -> list[Part]:
-    web = [
-        *("-m", "granian", "--interface", "asgi", "--factory"),
-        *("--host", host, "--port", str(port), "--workers", str(workers)),
-        *("--ws", "--loop", "asyncio", "--log-level", "warning"),
-        *("--respawn-failed-workers", "--respawn-interval", "0.2"),
-        *("--workers-kill-timeout", "5"),
-        *("--backpressure", str(CONNECTIONS), "--backlog", str(CONNECTIONS)),
-        # To tell HTTP/2 by its first bytes granian would wait for these without end.
-        *("--http", "1", "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)),
-        *("--http1-buffer-size", str(HEAD_BYTES)),
-        "registry.app:create_app_from_environment",
-    ]
     return [
         Part("indexer", ["-m", "registry.indexer"]),
-        Part("web", web),
+        Part("web", web_arguments(host, port, workers)),
         *(Part(f"crawler-{n}", ["-m", "crawler"]) for n in range(1, crawlers + 1)),
         Part("publisher", ["-m", "registry.publisher"]),
         Part("reporter", ["-m", "registry.reporter"]),

@@ -13,7 +13,6 @@ from granian.server.embed import Server
 
 from registry.auditor.source import LogUnreadable, open_source
 from registry.cli.service.ports import verify_port_is_free
-from registry.cli.service.supervise import CONNECTIONS, HEAD_TIMEOUT_MS
 from registry.cli.witness.witness_app import create_app
 from registry.cli.witness.witness_state import WitnessedLog, WitnessState
 from registry.errors import RegistryError
@@ -22,6 +21,7 @@ from registry.process import stop_requested
 from registry.terminal.options import READABLE
 from registry.terminal.output import console
 from registry.tlog.note import NoteAlgorithm, VerifierKey, format_vkey, parse_vkey
+from registry.web.granian_options import CONNECTIONS, HEAD_TIMEOUT_MS
 
 
 @click.command()

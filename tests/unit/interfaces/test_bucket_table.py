@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from registry.cli.service.supervise import CONNECTIONS
 from registry.interfaces.http import bucket_table, limits
 from registry.interfaces.http.bucket_table import BucketTable, Quota
+from registry.web.granian_options import CONNECTIONS
 
 KEY = b"k" * 32
 THREE = Quota(3, 0.5)

@@ -12,7 +12,7 @@ from registry.interfaces.wab.socket_routes import (
     _run,
     own_bytes,
 )
-from registry.own_sockets import received_bytes
+from registry.web.own_sockets import received_bytes
 from tests.waiting import PATIENCE_S
 
 MIB = 1 << 20
