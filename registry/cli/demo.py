@@ -19,7 +19,7 @@ from registry.cli.reports.reporting import print_report
 from registry.cli.searching import render_result
 from registry.cli.service.command_settings import settings_or_exit
 from registry.cli.service.serve import running_service, until_ready
-from registry.cli.town import beside_town, register_site
+from registry.cli.town import PATIENCE_S, beside_town, register_site
 from registry.client import RegistryClient
 from registry.demo.requests import NONSENSE, OWN, SHOWN, WEEK, Request, choose
 from registry.demo.town.registry_house import REGISTRY
@@ -31,9 +31,6 @@ from registry.terminal.printable import counted
 
 MARKER = "demo"  # an empty file in a folder that a demo made
 AT_ONCE = 12
-PROBED_TIMEOUT_S = 30.0
-LOGGED_TIMEOUT_S = 10.0
-INDEXED_TIMEOUT_S = 30.0
 DISHONEST = ("wrong-key", "changed-after-signing")
 HONEST = ("honest", "slow", "flaky")
 
@@ -229,7 +226,7 @@ class Demo:
 
     async def _is_probed(self, client: RegistryClient, host: str) -> bool:
         try:
-            async with asyncio.timeout(PROBED_TIMEOUT_S):
+            async with asyncio.timeout(PATIENCE_S):
                 while not (await client.get(f"/v1/sites/{host}/quality"))["probes"]:
                     await asyncio.sleep(0.1)
         except TimeoutError:
@@ -255,7 +252,7 @@ class Demo:
     async def _until_indexed(self, client: RegistryClient) -> None:
         """Return when the index has as many sites as are active."""
         last = f"/v1/generations/latest?places={self._outcome.active - 1}"
-        async with asyncio.timeout(INDEXED_TIMEOUT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not (await client.get(last))["siteBuckets"]:
                 await asyncio.sleep(0.1)
 
@@ -353,7 +350,7 @@ class Demo:
         """Verify that the log has a record of every answer."""
         expected = self._outcome.searches
         verified: VerifiedLog | None = None
-        async with asyncio.timeout(LOGGED_TIMEOUT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while verified is None or verified.records.get("ranking", 0) < expected:
                 verified = await verify_log(client.base_url)
         self._outcome.records = verified.checkpoint.size

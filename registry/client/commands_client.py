@@ -57,7 +57,7 @@ class RegistryClient(ApiConnection):
     async def post(self, path: str, body: Json) -> Json:
         return await self.call(post_json(path, body), Json)
 
-    async def decided(self, registration_id: str, *, timeout_s: float = 30) -> Json:
+    async def decided(self, registration_id: str, *, timeout_s: float = 120) -> Json:
         """Wait for the decision on the registration. Raises: TimeoutError."""
         path = f"/v1/registrations/{quote(registration_id, safe='')}"
         async with asyncio.timeout(timeout_s):

@@ -132,7 +132,8 @@ class RunningRegistry:
         """What Prometheus would read; the log says where."""
         lines = self.log.read_text().splitlines()
         line = next(line for line in lines if "metrics_served" in line)
-        return httpx.get(f"http://127.0.0.1:{json.loads(line)['port']}/metrics").text
+        port = json.loads(line)["port"]
+        return httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
 
     def search(self, q: str = "book a table for two", **given: Any) -> Json:
         answer = self.http.get("/v1/search", params={"q": q, **given})

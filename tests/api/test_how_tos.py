@@ -449,7 +449,7 @@ def test_the_backup_of_a_running_registry_restores_it(
     """The web process of the restored one serves the log on, to whoever followed it."""
     state, restored = tmp_path / "state.json", tmp_path / "restored"
     (tmp_path / ".venv").symlink_to(sys.prefix)
-    ranking = httpx.get(f"{origin}/v1/search?q=bread").json()["ranking"]["id"]
+    ranking = ask(f"{origin}/v1/search?q=bread")["ranking"]["id"]
     index = until_logged(origin, ranking)
     verify(origin, state)
     backup = block_after("run.md", "While it runs, use the tools")
@@ -479,13 +479,16 @@ def test_the_backup_of_a_running_registry_restores_it(
             verify(settings.origin, state)
 
 
+def ask(url: str) -> dict[str, Any]:
+    body: dict[str, Any] = httpx.get(url, timeout=PATIENCE_S).json()
+    return body
+
+
 def until_logged(origin: str, ranking_id: str) -> int:
     """Return the index of the ranking's record, once the log has it."""
 
     def index() -> int | None:
-        leaf_index: int | None = httpx.get(f"{origin}/v1/rankings/{ranking_id}").json()[
-            "leafIndex"
-        ]
+        leaf_index: int | None = ask(f"{origin}/v1/rankings/{ranking_id}")["leafIndex"]
         return leaf_index
 
     return awaited(f"{ranking_id} in the log", index)

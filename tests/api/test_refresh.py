@@ -9,6 +9,7 @@ from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import UNLISTED, RunningRegistry
 from tests.api.test_registrations import decode, encode
+from tests.waiting import awaited
 
 # Each has an allowance of its own, and every test that is taken uses it up.
 TAKEN, HASTY, REFUSED = "radhaus-kreuz.test", "lingua-ferry.test", "paper-otter.test"
@@ -52,10 +53,12 @@ def test_a_refresh_is_taken_and_the_site_is_read_at_once(
     expect.members(taken, "host dueAt statusUrl")
     assert (taken["host"], taken["statusUrl"]) == (TAKEN, status_url)
     assert abs(expect.instant(taken["dueAt"]).timestamp() - time.time()) < 60
-    deadline = time.monotonic() + 30
-    while (after := crawled(registry, status_url)).get("at") == before.get("at"):
-        assert time.monotonic() < deadline, after
-        time.sleep(0.1)
+
+    def look() -> Json | None:
+        crawl = crawled(registry, status_url)
+        return crawl if crawl.get("at") != before.get("at") else None
+
+    after = awaited("the crawl", look)
     assert after["result"] in {"fetched", "unchanged"}
     assert after["nextDueAt"] == before["nextDueAt"], "the schedule stays"
 

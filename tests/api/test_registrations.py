@@ -12,6 +12,7 @@ from registry.identity.statements.jws import sign_compact
 from tests.api import expect
 from tests.api.expect import Json
 from tests.api.running import DISHONEST, UNLISTED, RunningRegistry
+from tests.waiting import awaited
 
 VIEW = "id host act status problems statusUrl submittedAt decidedAt"
 STEPS = {"method", "where", "put", "how"}
@@ -70,10 +71,7 @@ def test_a_site_registers_and_is_found(registry: RunningRegistry) -> None:
     assert (decided["status"], decided["problems"]) == ("active", [])
     expect.instant(decided["decidedAt"])
     assert registry.http.get(f"/v1/sites/{site.host}").json()["host"] == site.host
-    deadline = time.monotonic() + 30
-    while not registry.search("book a hotel room")["results"]:
-        assert time.monotonic() < deadline, "never found"
-        time.sleep(0.05)
+    awaited("the site", lambda: registry.search("book a hotel room")["results"])
 
 
 def events_of(registry: RunningRegistry, registration_id: str) -> list[Json]:

@@ -89,7 +89,7 @@ def test_the_langchain_live_tool(http: httpx.Client) -> None:
     assert verify["statuses"]["signature_ok"] == "yes"
     execute = discovery(http)["endpoints"]["execute"]
     body = {"action": "getSite", "params": {"host": LISTED}}
-    answer = httpx.post(execute, json=body, headers=AGENT)
+    answer = httpx.post(execute, json=body, headers=AGENT, timeout=60)
     assert answer.status_code == 200
     assert answer.json()["result"]["host"] == LISTED
 

@@ -35,7 +35,7 @@ def write(folder: Path) -> None:
             gazetteer=Gazetteer.load(), encoder=load_encoder(), policy=DEFAULT_POLICY
         )
         registry.run(prepare(registry, lister))
-        document = httpx.get(f"{registry.origin}/openapi.json").json()
+        document = httpx.get(f"{registry.origin}/openapi.json", timeout=60).json()
         with signing_web(registry) as http:
             examples = perform_all(ExampleCalls(registry, http), document)
     server.close()

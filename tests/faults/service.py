@@ -40,6 +40,7 @@ RETRY_PAUSE_S = 0.2
 # in `test_acknowledgement.py` and killed in `test_log_kills.py`.
 ASKERS, ASK_PAUSE_S = 4, 0.2
 STOPS_WITHIN_S = 60.0
+UNANSWERED_AFTER_S = 10.0
 UNANSWERED = (httpx.TransportError, httpx.HTTPStatusError, ProblemAnswered)
 
 
@@ -81,8 +82,8 @@ class Service:
         async with self.client() as client:
             await until("it is ready", client.is_ready, broken=self._why_it_ended)
 
-    def client(self) -> RegistryClient:
-        return RegistryClient(self.origin, timeout_s=10)
+    def client(self, timeout_s: float = PATIENCE_S) -> RegistryClient:
+        return RegistryClient(self.origin, timeout_s=timeout_s)
 
     def _why_it_ended(self) -> str:
         assert self._process
@@ -184,7 +185,7 @@ async def register(service: Service, host: str) -> None:
             "exp": now + 600,
         }
         submitted = await client.submit(sign_compact(payload, site.private_key))
-        decided = await client.decided(submitted["id"])
+        decided = await client.decided(submitted["id"], timeout_s=PATIENCE_S)
     assert decided["status"] == "active", decided
 
 
@@ -235,7 +236,7 @@ class Traffic:
         await until(f"{more} more are answered and a checkpoint is new", works)
 
     async def _ask(self, number: int) -> None:
-        async with self._service.client() as client:
+        async with self._service.client(UNANSWERED_AFTER_S) as client:
             while True:
                 try:
                     answer = await client.search(q=f"book a table for {number}")
@@ -247,7 +248,7 @@ class Traffic:
                     await asyncio.sleep(RETRY_PAUSE_S)
 
     async def _watch(self) -> None:
-        async with self._service.client() as client:
+        async with self._service.client(UNANSWERED_AFTER_S) as client:
             while True:
                 with suppress(*UNANSWERED):
                     self.checkpoints.add(await fetch(client, "checkpoint") or b"")

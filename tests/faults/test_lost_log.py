@@ -12,7 +12,7 @@ import pytest
 from registry.client import RegistryClient
 from tests.faults.service import STOPS_WITHIN_S
 from tests.ports import free_port
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,9 @@ async def test_log_that_cannot_be_written_stops_nothing(
         return "" if process.poll() is None else f"it ended with {process.returncode}"
 
     try:
-        async with RegistryClient(f"http://127.0.0.1:{port}", timeout_s=10) as client:
+        async with RegistryClient(
+            f"http://127.0.0.1:{port}", timeout_s=PATIENCE_S
+        ) as client:
             await until("it is ready", client.is_ready, broken=why_it_ended)
             killed = publisher_of(process)
             assert killed

@@ -48,7 +48,7 @@ from registry.usecases.log.sequence import load_edge
 
 LEAST_FILES = 1_024
 """Open files that a process must be allowed, where the system allows so few at all."""
-READY_TIMEOUT_S = 60.0
+READY_TIMEOUT_S = 180.0
 READY_PAUSE_S = 0.05
 DATABASE_CHECK_S = 0.5
 DATABASE_RETRY_S = 5.0
