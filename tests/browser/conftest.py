@@ -5,8 +5,10 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 from tests.conftest import skip_or_fail
+from tests.waiting import PATIENCE_S
 
 CHROMIUM = Path("/usr/bin/chromium")
+PATIENCE_MS = 1000 * PATIENCE_S
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -30,7 +32,7 @@ def chromium() -> Path:
 async def browser(chromium: Path) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
-            executable_path=str(chromium), args=FLAGS
+            executable_path=str(chromium), args=FLAGS, timeout=PATIENCE_MS
         )
         yield launched
         await launched.close()

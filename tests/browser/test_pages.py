@@ -12,6 +12,7 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from tests.api.running import RunningRegistry
+from tests.browser.conftest import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -49,6 +50,7 @@ class Shown:
 async def opened(browser: Browser, registry: RunningRegistry) -> AsyncIterator[Opener]:
     """Opens a path as somebody does who allows no JavaScript."""
     page = await browser.new_page(base_url=registry.origin, java_script_enabled=False)
+    page.set_default_timeout(PATIENCE_MS)
 
     async def opener(path: str) -> Page:
         await page.goto(path)
@@ -64,6 +66,7 @@ async def shown(
 ) -> AsyncIterator[Shown]:
     """Each page once, with JavaScript: only for the test to look around."""
     page = await browser.new_page(base_url=registry.origin)
+    page.set_default_timeout(PATIENCE_MS)
     shown = Shown(page, request.param)
     shown.listen()
     await page.goto(shown.path)
@@ -124,6 +127,7 @@ async def test_a_city_among_the_words_is_a_link_to_the_search_from_there(
 ) -> None:
     page = await opened("/?q=book+a+table+in+Amman")
     await page.get_by_role("link", name="Search from Amman (JO)").click()
+    await page.wait_for_url(re.compile("city=Amman"))
     assert await page.get_by_label("City").input_value() == "Amman"
     assert "seen from Amman (JO)" in " ".join(
         (await page.get_by_role("status").inner_text()).split()

@@ -20,6 +20,7 @@ from registry.settings_reader import EXIT_MISCONFIGURED
 from registry.web.granian_options import HEAD_TIMEOUT_MS
 from tests.waiting import until
 
+STALL_S = 8.0  # a machine that is full keeps who lives waiting for a while, too
 LIVES = """
 import asyncio, os, sys
 from registry.process import run_until_stopped
@@ -57,10 +58,10 @@ def pids_of(folder: Path) -> list[int]:
 async def test_part_that_hangs_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervise, "STALL_S", 2.5)
+    monkeypatch.setattr(supervise, "STALL_S", STALL_S)
     async with supervised(living(tmp_path)):
         await until("it runs", lambda: len(pids_of(tmp_path)) == 1)
-        await asyncio.sleep(4)
+        await asyncio.sleep(STALL_S + 2)
         assert len(pids_of(tmp_path)) == 1, "who shows that it lives is let alone"
         os.kill(pids_of(tmp_path)[0], signal.SIGSTOP)
         await until("another runs in its stead", lambda: len(pids_of(tmp_path)) == 2)
@@ -69,7 +70,7 @@ async def test_part_that_hangs_is_replaced(
 async def test_of_several_processes_of_a_part_the_one_that_hangs_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervise, "STALL_S", 2.5)
+    monkeypatch.setattr(supervise, "STALL_S", STALL_S)
     command = ["-c", MASTER, LIVES, str(tmp_path / "pids")]
     async with supervised(Part("several", command)):
         await until("both run", lambda: len(pids_of(tmp_path)) == 2)

@@ -187,7 +187,7 @@ async def test_stalled_server_turns_callers_away_and_is_left(
     scene: Scene, writer: Engine
 ) -> None:
     """It neither answers nor hangs up: waiting for it would be waiting for ever."""
-    async with running(RankingRecorder(writer, write_timeout_s=0.3)) as recorder:
+    async with running(RankingRecorder(writer, write_timeout_s=2)) as recorder:
         await recorder.record(make_ranking(scene.ids).on_record)
         (pid,) = await recorder_backend(scene)
         os.kill(pid, signal.SIGSTOP)
