@@ -6,6 +6,7 @@
 -- publisher log in as their own roles, and so does the process that asks the witnesses.
 -- The reporter takes one of two: it reads as the auditor and writes as registry_reporter.
 \set ON_ERROR_STOP on
+SET client_min_messages = warning;
 \getenv web_password WEB_PASSWORD
 \getenv ranker_password RANKER_PASSWORD
 \getenv crawler_password CRAWLER_PASSWORD
