@@ -37,12 +37,14 @@ END $$
 """
 
 # What the whole keeps no statistics of, its parts don't either: LIKE does not copy that.
+# Before PostgreSQL 17 a system column's target is 0 too, and can't be set.
 WITHOUT_STATISTICS = """
     DECLARE
         emptied name;
     BEGIN
         FOR emptied IN SELECT attname FROM pg_attribute
-            WHERE attrelid = to_regclass('audit.' || parent) AND attstattarget = 0
+            WHERE attrelid = to_regclass('audit.' || parent)
+                AND attstattarget = 0 AND attnum > 0
         LOOP
             EXECUTE format('ALTER TABLE audit.%I ALTER %I SET STATISTICS 0', part, emptied);
         END LOOP;
@@ -56,7 +58,8 @@ DECLARE
 BEGIN
     FOR emptied IN SELECT attname, format_type(atttypid, atttypmod) AS type
         FROM pg_attribute
-        WHERE attrelid = to_regclass('audit.{table}') AND attstattarget = 0
+        WHERE attrelid = to_regclass('audit.{table}')
+            AND attstattarget = 0 AND attnum > 0
     LOOP
         EXECUTE format('ALTER TABLE audit.{table} ALTER %I TYPE %s',
             emptied.attname, emptied.type);

@@ -1,6 +1,7 @@
 """What was erased is in no file of the database, beside the WAL, once its pages are done."""
 
 import random
+import runpy
 from datetime import timedelta
 from pathlib import Path
 
@@ -185,6 +186,27 @@ async def test_no_part_has_statistics_of_what_is_emptied(scene: Scene) -> None:
     emptied = {*ERASED_COLUMNS, *EMPTIED, "site_id", "choice"}
     assert len({column.part for column in columns}) > 8, "three months, others, wholes"
     assert [column for column in columns if column.name in emptied] == []
+
+
+async def test_statistics_are_forgotten_by_servers_before_17(
+    owner: Engine,
+) -> None:
+    """To them the target of a system column is 0 too, and none may set it."""
+    versions = Path(__file__).parents[2] / "migrations" / "versions"
+    migration = runpy.run_path(str(next(versions.glob("0036_*.py"))))
+    async with owner.connect() as connection:
+        await connection.execute(
+            text("""
+            UPDATE pg_attribute SET attstattarget = 0 WHERE attnum < 0 AND attrelid
+                IN (CAST('audit.ranking' AS regclass), CAST('audit.selection' AS regclass))
+        """)
+        )
+        await connection.execute(text("SET LOCAL ROLE registry_owner"))
+        for table in ("ranking", "selection"):
+            await connection.execute(text(migration["FORGET"].format(table=table)))
+            part = f"SELECT audit.create_part('{table}', '{table}_of_15')"
+            await connection.execute(text(part))
+        await connection.rollback()
 
 
 async def test_statistics_of_before_are_gone(
