@@ -37,6 +37,8 @@ class SlowHosts:
     delay_s: float
     requests: list[Request] = field(default_factory=list)
     under_way: dict[str, Counter[str]] = field(default_factory=dict)
+    answered: dict[str, asyncio.Event] = field(default_factory=dict)
+    """By crawler, where it waits until the event is set: to be seen waiting."""
 
     async def __call__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -47,6 +49,8 @@ class SlowHosts:
         hosts = self.under_way.setdefault(crawler, Counter())
         hosts[host] += 1
         await asyncio.sleep(self.delay_s)
+        if crawler in self.answered:
+            await self.answered[crawler].wait()
         hosts[host] -= 1
         page = ROBOTS if request.path == "/robots.txt" else DOCUMENT
         writer.write(page.encode())

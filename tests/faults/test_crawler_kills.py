@@ -170,12 +170,14 @@ async def outlive_a_lease(
     """
     crawlers, ledger = stage.crawlers, stage.ledger
     slow = "slow-unfenced" if unfenced else "slow"
+    answered = stage.hosts.answered[slow] = asyncio.Event()
     await stage.make_due(1)
     await crawlers.start(slow, crawl_at_once=1, unfenced=unfenced)
     await crawlers.until(
         "the slow one visits", lambda: bool(stage.hosts.waited_for_by(slow))
     )
     crawlers.pause(slow)
+    answered.set()
     await crawlers.start("heir")
 
     async def heir_is_through() -> bool:
