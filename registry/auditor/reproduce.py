@@ -23,12 +23,11 @@ from registry.auditor.command import (
 from registry.auditor.profiles.check_ranking import ProfileChecks
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import has_leaf_hash
+from registry.auditor.received_answer import ReceivedAnswer, parse_answer
 from registry.auditor.source import LogSource, LogUnreadable
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.auditor.verify import follow, state_option
-from registry.calls.results import FactorShare, RecordReceipt, ShortSite
 from registry.errors import RegistryError
-from registry.ranking.explain import Explanation
 from registry.ranking.rank_score import PageStart
 from registry.records.canonical import JsonValue, canonical_json
 from registry.records.disclosure import parse_disclosure
@@ -53,7 +52,6 @@ from registry.terminal.output import (
     shown,
 )
 
-FACTOR_MEMBERS = Explanation.__struct_encode_fields__
 DRAWN = 20
 """Sites that are drawn from all for a ranking, beside those that it returned."""
 
@@ -68,58 +66,6 @@ class Held(msgspec.Struct, rename="camel", kw_only=True):
     @property
     def disclosures(self) -> list[str]:
         return [str(opening.get("disclosure")) for opening in self.openings or ()]
-
-
-class ReceivedResult(msgspec.Struct):
-    """factors: by their names in answers; none where other members were picked."""
-
-    site: ShortSite
-    score: int
-    factors: dict[str, FactorShare] = {}
-
-    def differences(
-        self, row: DisclosedScore, hosts: Mapping[str, str]
-    ) -> Iterator[str]:
-        if self.site.host != hosts.get(row.site, self.site.host):
-            yield f"{row.site} was received as {self.site.host}, and is {hosts[row.site]}"
-        factors = dict(zip(FACTOR_MEMBERS, row.factors, strict=True))
-        if any(own.value != factors.get(name) for name, own in self.factors.items()):
-            yield f"{row.site} was received with other factors than {row.factors}"
-
-
-class ReceivedPlace(msgspec.Struct):
-    cell: str
-
-
-class ReceivedAnswer(msgspec.Struct):
-    """Answer of /v1/search in full, as its asker got it. place: where a city was named."""
-
-    ranking: RecordReceipt
-    results: tuple[ReceivedResult, ...]
-    place: ReceivedPlace | None = None
-
-    def differences(
-        self,
-        record: Members,
-        scores: Sequence[DisclosedScore],
-        hosts: Mapping[str, str],
-    ) -> Iterator[str]:
-        """Hold the answer against its record.
-
-        record: its members, and what they disclose. hosts: of sites, as known.
-        """
-        results = [(result.site.id, result.score) for result in self.results]
-        if results != [(row.site, row.score) for row in scores]:
-            yield "the results that were received are not those on record"
-        for result, row in zip(self.results, scores, strict=False):
-            yield from result.differences(row, hosts)
-        receipt = self.ranking
-        received: dict[str, object] = {"policy": receipt.policy, "opn": receipt.number}
-        received |= {"eligible": receipt.eligible}
-        received |= {"location": self.place.cell} if self.place else {}
-        for name, value in received.items():
-            if value != (own := record.get(name, value)):
-                yield f"{name}: {value!r} was received, and {own!r} is on record"
 
 
 @click.command()
@@ -172,7 +118,7 @@ def reproduce(
     subjects, older = arguments[: not files], arguments[not files :]
     if len(files) + len(subjects) != 1 or not _is_source(*older):
         raise click.UsageError("give one of ID, --answer and --disclosures")
-    received = _parse_answer(answer.read()) if answer else None
+    received = parse_answer(answer.read()) if answer else None
     if received:
         subjects, leaf_hash = (received.ranking.id,), received.ranking.leaf_hash
     url = sole_registry(older[0] if older else None, named) or DEFAULT_URL
@@ -265,14 +211,6 @@ async def _fetch_record(source: LogSource, ranking_id: str) -> Held:
             "The secret half of the id is missing or wrong: nothing is opened."
         )
     return held
-
-
-def _parse_answer(body: bytes) -> ReceivedAnswer:
-    """Raises: click.ClickException."""
-    try:
-        return msgspec.json.decode(body, type=ReceivedAnswer)
-    except msgspec.MsgspecError as error:
-        raise click.ClickException(f"no answer in full: {error}") from error
 
 
 def _in_range(held: Iterator[Held], first: int, last: int | None) -> Iterator[Held]:
