@@ -6,9 +6,11 @@ table, `refusals.toml`, and hands them on in its `refusals` module; this module 
 independent of HTTP.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 
@@ -94,9 +96,29 @@ class RegistryError(Exception):
         self.causes = causes
         super().__init__(f"{kind.code}: {self.problem.detail}")
 
+    @classmethod
+    @contextmanager
+    def on(
+        cls,
+        errors: type[Exception] | tuple[type[Exception], ...],
+        kind: ProblemType,
+        detail: str | Callable[[Any], str] = "",
+        **members: Any,
+    ) -> Iterator[None]:
+        """Raise an error of this class in the place of others. detail: also as a function of them."""
+        try:
+            yield
+        except errors as error:
+            text = detail if isinstance(detail, str) else detail(error)
+            raise cls(kind, text, **members) from error
+
     @property
     def code(self) -> str:
         return self.problem.code
+
+
+def detail_of(error: RegistryError) -> str:
+    return error.problem.detail
 
 
 class Refused(RegistryError):

@@ -102,7 +102,7 @@ def _convert(name: str, value: object) -> Any:
         return msgspec.convert(
             value, _TYPES[name], strict=False, dec_hook=lambda to, text: to(text)
         )
-    except (msgspec.ValidationError, ValueError) as error:
+    except ValueError as error:
         expected = _expected(kind)
         raise SettingsInvalid(f"{PREFIX}{name.upper()} must be {expected}") from error
 

@@ -89,10 +89,8 @@ class Body:
     def _gunzip(self, chunk: bytes, at_most: int) -> bytes:
         if self._gzip is None:
             return chunk
-        try:
+        with Refused.on(zlib.error, refusals.ENCODING_CORRUPT, str):
             plain = self._gzip.decompress(chunk, at_most)
-        except zlib.error as error:
-            raise Refused(refusals.ENCODING_CORRUPT, str(error)) from error
         decoded = len(self._decoded) + len(plain)
         if decoded > max(_RATIO_FROM_BYTES, self._limits.ratio * self.wire_bytes):
             raise Refused(refusals.BODY_RATIO, f"over {self._limits.ratio} to 1")

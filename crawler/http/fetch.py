@@ -6,8 +6,8 @@ everything, and a body that can not outgrow its limits. Cookies, credentials and
 do not exist. See `guard` for the rules and `crawler.refusals` for the outcomes.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -117,12 +117,8 @@ class Fetcher:
         """
         order = _Order(wanted, permit, watch or Stopwatch())
         target = self.target_of(url)
-        try:
-            async with order.watch.running(self.config.deadline_s):
-                return await self._follow(target, order)
-        except TimeoutError as error:
-            detail = f"{self.config.deadline_s:g} seconds were not enough"
-            raise Refused(refusals.DEADLINE, detail) from error
+        async with self._within_deadline(order.watch):
+            return await self._follow(target, order)
 
     async def post(
         self,
@@ -145,14 +141,18 @@ class Fetcher:
             **headers,
         }
         watch = Stopwatch()
-        try:
-            async with watch.running(self.config.deadline_s):
-                while True:
-                    with suppress(StaleConnection):  # of the kept ones, each once
-                        return await self._post(target, content, headers, limits, watch)
-        except TimeoutError as error:
-            detail = f"{self.config.deadline_s:g} seconds were not enough"
-            raise Refused(refusals.DEADLINE, detail) from error
+        async with self._within_deadline(watch):
+            while True:
+                with suppress(StaleConnection):  # of the kept ones, each once
+                    return await self._post(target, content, headers, limits, watch)
+
+    @asynccontextmanager
+    async def _within_deadline(self, watch: Stopwatch) -> AsyncIterator[None]:
+        deadline_s = self.config.deadline_s
+        detail = f"{deadline_s:g} seconds were not enough"
+        with Refused.on(TimeoutError, refusals.DEADLINE, detail):
+            async with watch.running(deadline_s):
+                yield
 
     async def _post(
         self,

@@ -62,10 +62,8 @@ def verify_address(
     own_networks: the operator's, refused though public.
     Raises: Refused `address`.
     """
-    try:
+    with Refused.on(ValueError, refusals.ADDRESS, f"{address[:80]!r} is no address"):
         parsed = unmapped(ipaddress.ip_address(address))
-    except ValueError as error:
-        raise Refused(refusals.ADDRESS, f"{address[:80]!r} is no address") from error
     if allow_loopback and parsed.is_loopback and not has_scope(parsed):
         return parsed
     if not is_public(parsed) or any(parsed in network for network in own_networks):
@@ -78,10 +76,8 @@ def parse_target(
 ) -> Target:
     """The URL gate, before any I/O. Raises: Refused."""
     _verify_characters(url)
-    try:
+    with Refused.on(ValueError, refusals.URL_SYNTAX, str):
         parts = urlsplit(url)
-    except ValueError as error:
-        raise Refused(refusals.URL_SYNTAX, str(error)) from error
     _verify_parts(url, parts)
     host = parse_host(_host_text(parts), test_hosts=allow_test)
     port = _parse_port(parts)
@@ -159,10 +155,8 @@ def decide_redirect(
         raise Refused(refusals.REDIRECT_LIMIT, f"more than {rule.limit} redirects")
     # urljoin drops what it finds odd (tabs, newlines), so look before it does.
     _verify_characters(location)
-    try:
+    with Refused.on(ValueError, refusals.URL_SYNTAX, str):
         joined = urljoin(current.url, location)
-    except ValueError as error:
-        raise Refused(refusals.URL_SYNTAX, str(error)) from error
     target = parse_target(joined, allow_test=allow_test, ports=ports)
     _verify_same_site(current.host, target.host, rule)
     if target.url in seen:

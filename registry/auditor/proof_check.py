@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TypeVar
 
 from registry.auditor.source import LogSource
+from registry.errors import detail_of
 from registry.tlog import refusals
 from registry.tlog.checkpoint import Checkpoint
 from registry.tlog.edge import ReadRun
@@ -104,12 +105,10 @@ class ProvenEntries:
     async def _verify(self, index: int, leaf: bytes, path: str) -> None:
         size, root = self.head.size, self.head.root
         proof = await self.proof(index)
-        try:
+        with LogInvalid.on(
+            ProofInvalid, refusals.LOG_TILE_FORGED, detail_of, path=path
+        ):
             verify_inclusion(leaf, proof, index=index, size=size, root=root)
-        except ProofInvalid as invalid:
-            raise LogInvalid(
-                refusals.LOG_TILE_FORGED, invalid.problem.detail, path=path
-            ) from invalid
 
     async def _read(self, part: Tile | Bundle) -> tuple[bytes, ...]:
         """Read a part; a partial one that is gone has been replaced by the full one."""

@@ -115,7 +115,7 @@ def decode(answer: ApiAnswer, shape: type[T]) -> T:
     verify_success(answer)
     try:
         return msgspec.json.decode(answer.body, type=shape)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         detail = f"not the documented answer: {str(error)[:_MAX_SHOWN]}"
         raise AnswerInvalid(detail) from error
 
@@ -128,7 +128,7 @@ def verify_success(answer: ApiAnswer) -> None:
     if answer.status >= 400:
         try:
             problem = msgspec.json.decode(answer.body, type=dict[str, Any])
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+        except (ValueError, RecursionError):
             problem = None
     if problem is None:
         if answer.status < 400:

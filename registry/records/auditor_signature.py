@@ -44,10 +44,8 @@ class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def parse(cls, members: Mapping[str, JsonValue]) -> Self:
         """members: of a record, or as signed for one. Raises: Refused."""
-        try:
+        with Refused.on(msgspec.ValidationError, cls.invalid, str):
             return msgspec.convert(members, cls)
-        except msgspec.ValidationError as error:
-            raise Refused(cls.invalid, str(error)) from error
 
     @property
     def members(self) -> dict[str, JsonValue]:
@@ -84,7 +82,5 @@ class AuditorStatement(msgspec.Struct, frozen=True, kw_only=True):
     def verify(self) -> None:
         """Raises: Refused."""
         public = Ed25519PublicKey.from_public_bytes(parse_vkey(self.auditor).public)
-        try:
+        with Refused.on((InvalidSignature, ValueError), self.invalid):
             public.verify(base64url.decode(self.sig), self.statement)
-        except (InvalidSignature, ValueError) as error:
-            raise Refused(self.invalid) from error

@@ -100,10 +100,10 @@ def seal(
 
 def parse_disclosure(disclosure: str) -> Opening:
     """Raises: Refused."""
-    try:
+    with Refused.on(
+        (ValueError, RecursionError), DISCLOSURE_MALFORMED, "not base64url of JSON"
+    ):
         array: JsonValue = json.loads(base64url.decode(disclosure).decode())
-    except (ValueError, RecursionError) as exc:
-        raise Refused(DISCLOSURE_MALFORMED, "not base64url of JSON") from exc
     match array:
         case [str(), str() as name, value]:
             return Opening(name=name, value=value, disclosure=disclosure)

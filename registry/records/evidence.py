@@ -71,10 +71,8 @@ class BrokenPromise:
 
 def parse_evidence(data: bytes) -> Evidence:
     """Raises: Refused."""
-    try:
+    with Refused.on(ValueError, EVIDENCE_INVALID, "not of its form: {}".format):
         return msgspec.json.decode(data, type=Evidence)
-    except msgspec.MsgspecError as exc:
-        raise Refused(EVIDENCE_INVALID, f"not of its form: {exc}") from exc
 
 
 def verify_evidence(
@@ -121,10 +119,8 @@ def verify_evidence(
 def minute_of(entry: bytes) -> datetime:
     """Return when the record was made, cut to the minute. Raises: Refused."""
     minute = str(parse_record(entry)["t"])
-    try:
+    with Refused.on(ValueError, EVIDENCE_INVALID, f"no such time: {minute}"):
         return datetime.fromisoformat(minute)
-    except ValueError as exc:
-        raise Refused(EVIDENCE_INVALID, f"no such time: {minute}") from exc
 
 
 def is_well_before(entry: bytes, promise: Promise) -> bool:
@@ -167,7 +163,5 @@ def _entry(text: str, leaves: Sequence[bytes]) -> bytes:
 
 
 def _unhex(text: str) -> bytes:
-    try:
+    with Refused.on(ValueError, EVIDENCE_INVALID, "a leaf hash is 64 hex digits"):
         return bytes.fromhex(text)
-    except ValueError as exc:
-        raise Refused(EVIDENCE_INVALID, "a leaf hash is 64 hex digits") from exc

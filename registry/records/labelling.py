@@ -74,7 +74,7 @@ class Labelling(AuditorStatement, frozen=True, kw_only=True):
     @classmethod
     @override
     def parse(cls, members: Mapping[str, JsonValue]) -> Self:
-        try:
+        with Refused.on(ValueError, LABEL_INVALID, str):
             parsed = msgspec.convert(members, _Members)
             return cls(
                 auditor=parsed.auditor,
@@ -86,8 +86,6 @@ class Labelling(AuditorStatement, frozen=True, kw_only=True):
                 stated_at=datetime.fromtimestamp(parsed.iat, UTC),
                 source_digest=parsed.source,
             )
-        except (msgspec.ValidationError, ValueError) as error:
-            raise Refused(LABEL_INVALID, str(error)) from error
 
     @property
     @override

@@ -164,7 +164,7 @@ def read_columns(value: bytes) -> ScoreColumns | None:
             probes=_stated([score.probes for score in scores]),
             places=_stated([score.place for score in scores]),
         )
-    except (msgspec.DecodeError, ValueError):
+    except ValueError:
         return None
 
 

@@ -75,10 +75,8 @@ def verify_promise(promise: Promise, leaf: bytes, public: bytes) -> Promise:
     if len(leaf) != HASH_BYTES or not 0 <= promise.unix_ms < 2**63:
         raise Refused(PROMISE_INVALID, "no such leaf hash or time")
     message = _message(leaf, promise.unix_ms)
-    try:
+    with Refused.on(InvalidSignature, PROMISE_INVALID):
         Ed25519PublicKey.from_public_bytes(public).verify(promise.signature, message)
-    except InvalidSignature as exc:
-        raise Refused(PROMISE_INVALID) from exc
     return promise
 
 
@@ -116,17 +114,13 @@ def format_millisecond(at: datetime) -> str:
 
 
 def _parse_time(text: str) -> int:
-    try:
+    with Refused.on(ValueError, PROMISE_MALFORMED, pointer="/time"):
         at = datetime.fromisoformat(text)
-    except ValueError as exc:
-        raise Refused(PROMISE_MALFORMED, pointer="/time") from exc
     if at.utcoffset() != timedelta() or format_millisecond(at) != text:
         raise Refused(PROMISE_MALFORMED, "not UTC with milliseconds", pointer="/time")
     return (at - _EPOCH) // _MILLISECOND
 
 
 def _parse_signature(text: str) -> bytes:
-    try:
+    with Refused.on(ValueError, PROMISE_MALFORMED, pointer="/signature"):
         return base64url.decode(text)
-    except ValueError as exc:
-        raise Refused(PROMISE_MALFORMED, pointer="/signature") from exc

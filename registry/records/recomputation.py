@@ -119,7 +119,7 @@ def recompute(
         scores = _scores(values)
         request = _request(values)
         answer = _answer(members, values)
-    except (msgspec.ValidationError, ValueError) as error:
+    except ValueError as error:
         return Recomputation(checked=("form",), differences=(f"a disclosure: {error}",))
     weights, tie_form = weights_of(policy_text), tie_form_of(policy_text)
     outcome = Recomputation()
@@ -150,11 +150,11 @@ def weights_of(policy_text: str) -> tuple[int, ...]:
 
     Raises: Refused if it names no weights.
     """
-    try:
+    with Refused.on(
+        (ValueError, KeyError, TypeError, RecursionError), POLICY_WITHOUT_WEIGHTS
+    ):
         policy = json.loads(policy_text)
         return tuple(int(policy[f"weight_{name}"]) for name in FACTOR_NAMES)
-    except (ValueError, KeyError, TypeError, RecursionError) as exc:
-        raise Refused(POLICY_WITHOUT_WEIGHTS) from exc
 
 
 def _add_ties(

@@ -170,10 +170,8 @@ def encode_table(table: ExposureTable) -> bytes:
 
 def parse_table(body: bytes) -> ExposureTable:
     """Parse a table as it is published. Raises: Refused."""
-    try:
+    with Refused.on(msgspec.MsgspecError, EXPOSURE_TABLE_INVALID, str):
         table = msgspec.json.decode(body, type=ExposureTable)
-    except msgspec.MsgspecError as error:
-        raise Refused(EXPOSURE_TABLE_INVALID, str(error)) from error
     sites = [row.site for row in table.sites]
     if encode_table(table) != body or sites != sorted(set(sites)):
         raise Refused(EXPOSURE_TABLE_INVALID, "it is not canonical")

@@ -87,17 +87,13 @@ def _map(text: str) -> str:
     # differ in hidden characters are a trap. The joiners are letters' business.
     if any(unicodedata.category(c) == "Cf" and c not in _JOINERS for c in text):
         raise Refused(refusals.IDNA, f"{_shown(text)} holds hidden characters")
-    try:
+    with Refused.on(idna.IDNAError, refusals.IDNA, str):
         return idna.uts46_remap(text, std3_rules=True)
-    except idna.IDNAError as error:
-        raise Refused(refusals.IDNA, str(error)) from error
 
 
 def _encode(mapped: str) -> str:
-    try:
+    with Refused.on(UnicodeError, refusals.IDNA, str):
         name = ".".join(_encode_label(label) for label in mapped.split("."))
-    except (idna.IDNAError, UnicodeError) as error:
-        raise Refused(refusals.IDNA, str(error)) from error
     if len(name) > MAX_HOST_LENGTH:
         raise Refused(refusals.HOST_FORM, f"{len(name)} characters are too many")
     return name

@@ -23,10 +23,8 @@ def parse_endpoint(text: str, kind: ProblemType) -> Endpoint:
     address = address.removeprefix("[").removesuffix("]")
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise Refused(kind, f"{text[:80]!r} does not end in a port")
-    try:
+    with Refused.on(ValueError, kind, f"{address[:80]!r} is no address"):
         ipaddress.ip_address(address)
-    except ValueError:
-        raise Refused(kind, f"{address[:80]!r} is no address") from None
     if "%" in address:
         raise Refused(kind, f"{address[:80]!r} is of one network card alone")
     return Endpoint(address, int(port))

@@ -38,7 +38,7 @@ def skeleton(domain: str) -> str:
 def _skeleton_of_label(label: str) -> str:
     try:
         shown = idna.ulabel(label) if label.startswith("xn--") else label
-    except (idna.IDNAError, UnicodeError):
+    except UnicodeError:
         shown = label
     folded = unicodedata.normalize("NFKD", shown.casefold())
     bare = "".join(c for c in folded if unicodedata.category(c) != "Mn")

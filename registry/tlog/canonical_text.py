@@ -20,10 +20,8 @@ def format_base64(data: bytes) -> str:
 
 def parse_base64(text: str, kind: ProblemType) -> bytes:
     """Decode standard base64 (RFC 4648 section 4), padded, without stray bits."""
-    try:
+    with Refused.on(ValueError, kind, "not standard base64"):
         data = b64decode(text, validate=True)
-    except ValueError as exc:
-        raise Refused(kind, "not standard base64") from exc
     if format_base64(data) != text:
         raise Refused(kind, "base64 that is not canonical")
     return data

@@ -17,7 +17,7 @@ stored there, or None for "not found". No valid response exceeds MAX_RESPONSE_BY
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from registry.errors import Refused, RegistryError
+from registry.errors import Refused, RegistryError, detail_of
 from registry.tlog import refusals
 from registry.tlog.checkpoint import Checkpoint, VerifiedCheckpoint, verify_checkpoint
 from registry.tlog.edge import TreeEdge, edge_runs, rebuild_edge
@@ -271,12 +271,10 @@ def _read_part(part: Tile | Bundle) -> Generator[str, bytes | None, tuple[bytes,
 def parse_part(part: Tile | Bundle, data: bytes) -> tuple[bytes, ...]:
     """Parse hashes or entries. Raises: LogInvalid unless there are part.width of them."""
     parse = parse_tile if isinstance(part, Tile) else parse_bundle
-    try:
+    with LogInvalid.on(
+        Refused, refusals.LOG_PART_MALFORMED, detail_of, path=format_tile_path(part)
+    ):
         return parse(data, part.width)
-    except Refused as exc:
-        raise LogInvalid(
-            refusals.LOG_PART_MALFORMED, exc.problem.detail, path=format_tile_path(part)
-        ) from exc
 
 
 def _check_entries(

@@ -204,12 +204,9 @@ def _verify(key: VerifierKey, text: str, signature: bytes) -> VerifiedSignature:
         cosigned_unix_s = int.from_bytes(signature[:_TIME_BYTES], "big")
         signature = signature[_TIME_BYTES:]
         message = _cosigned(text, cosigned_unix_s)
-    try:
+    detail = f"{key.name} did not sign this"
+    with Refused.on(InvalidSignature, refusals.NOTE_SIGNATURE_INVALID, detail):
         Ed25519PublicKey.from_public_bytes(key.public).verify(signature, message)
-    except InvalidSignature as exc:
-        raise Refused(
-            refusals.NOTE_SIGNATURE_INVALID, f"{key.name} did not sign this"
-        ) from exc
     return VerifiedSignature(key=key, cosigned_unix_s=cosigned_unix_s)
 
 
@@ -227,10 +224,8 @@ def _line(signer: Signer, signature: bytes) -> NoteSignature:
 
 
 def _decode(data: bytes) -> str:
-    try:
+    with Refused.on(UnicodeDecodeError, refusals.NOTE_MALFORMED, "not UTF-8"):
         text = data.decode()
-    except UnicodeDecodeError as exc:
-        raise Refused(refusals.NOTE_MALFORMED, "not UTF-8") from exc
     if any(character < " " and character != "\n" for character in text):
         raise Refused(refusals.NOTE_MALFORMED, "control characters other than newline")
     return text

@@ -31,13 +31,11 @@ async def subscribe(
     network: str | None = None,
 ) -> Webhook:
     """Subscribe to what changes from now on. Raises: Refused, Conflict."""
-    try:
+    with Refused.on(
+        ValueError, refusals.WEBHOOK_URL_INVALID, "url {}".format, pointer="/url"
+    ):
         name = urlsplit(parse_https_url(url)).hostname or ""
         host = parse_host(name, test_hosts=True)
-    except ValueError as error:
-        raise Refused(
-            refusals.WEBHOOK_URL_INVALID, f"url {error}", pointer="/url"
-        ) from error
     own = await webhooks.webhooks_of(connection, operator, lock=True)
     if len(own) >= WEBHOOKS_OF_OPERATOR:
         raise Conflict(refusals.WEBHOOKS_MANY)

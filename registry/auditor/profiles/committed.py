@@ -122,10 +122,8 @@ def _nodes(bucket: _Bucket) -> list[bytes]:
 
 
 def _node(text: str) -> bytes:
-    try:
+    with Refused.on(ValueError, PROOF_INVALID, "a node: {}".format):
         return bytes.fromhex(text)
-    except ValueError as error:
-        raise Refused(PROOF_INVALID, f"a node: {error}") from error
 
 
 async def _fetch_buckets(
@@ -133,7 +131,5 @@ async def _fetch_buckets(
 ) -> _Answer:
     query = "&".join(f"{key}={value}" for key, value in wanted.items())
     answer: Any = await source.get_json(f"/v1/generations/{name}?{query}")
-    try:
+    with Refused.on(ValueError, PROOF_INVALID, "a generation: {}".format):
         return msgspec.convert(answer, _Answer)
-    except (msgspec.ValidationError, ValueError) as error:
-        raise Refused(PROOF_INVALID, f"a generation: {error}") from error

@@ -42,13 +42,13 @@ def parse_report(body: bytes) -> CitedReport:
 
     Raises: Refused.
     """
-    try:
+    with Refused.on(
+        (*GARBLED, AttributeError), REPORT_NOT_REPRODUCIBLE, "no JSON form: {}".format
+    ):
         members = msgspec.json.decode(body)
         version, *parts = map(members.get, ("version", "terms", "algorithm"))
         terms = msgspec.convert(snake_members(parts[0]), Terms)
         algorithm = msgspec.convert(snake_members(parts[1]), Algorithm)
-    except (*GARBLED, AttributeError) as error:
-        raise Refused(REPORT_NOT_REPRODUCIBLE, f"no JSON form: {error}") from error
     if version != VERSION:
         raise Refused(REPORT_NOT_REPRODUCIBLE, f"it is a {version}")
     terms = Terms(window=terms.window, operator=terms.operator, category=terms.category)

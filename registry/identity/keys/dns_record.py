@@ -219,7 +219,5 @@ def _parse_pin(fields: _Fields) -> str:
     if len(named) != len(fields) or fields[0] != ("v", _PIN_VERSION):
         detail = "It must begin with 'v=ar1' and name each field once."
         raise Refused(PIN_RECORD_MALFORMED, detail)
-    try:
+    with Refused.on(ValueError, PIN_RECORD_MALFORMED, "kid {}.".format):
         return parse_thumbprint(named.get("kid", ""))
-    except ValueError as error:
-        raise Refused(PIN_RECORD_MALFORMED, f"kid {error}.") from error

@@ -47,9 +47,7 @@ def verify_key_set_origin(host: Host, final_url: str) -> None:
     the operator; another port may belong to another user of the machine.
     Raises: Refused(KEY_SET_ELSEWHERE).
     """
-    try:
+    with Refused.on(ValueError, KEY_SET_ELSEWHERE):
         url = urlsplit(parse_https_url(final_url))
-    except ValueError as error:
-        raise Refused(KEY_SET_ELSEWHERE) from error
     if url.hostname != host.name or url.port not in _HTTPS_PORTS:
         raise Refused(KEY_SET_ELSEWHERE, f"It came from {url.netloc}.")

@@ -38,10 +38,10 @@ def generate_private_key(alg: Algorithm) -> PrivateKey:
 
 def load_private_key(pem: bytes) -> PrivateKey:
     """Load an unencrypted PEM file, as `openssl genpkey` writes it. Raises: Refused."""
-    try:
+    with Refused.on(
+        (ValueError, TypeError, UnsupportedAlgorithm), PRIVATE_KEY_UNREADABLE
+    ):
         key = load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise Refused(PRIVATE_KEY_UNREADABLE) from error
     if isinstance(key, Ed25519PrivateKey):
         return key
     if isinstance(key, EllipticCurvePrivateKey) and isinstance(key.curve, SECP256R1):

@@ -101,13 +101,11 @@ def verify_signature(key: PublicKey, message: bytes, signature: bytes) -> None:
     """
     if len(signature) != _SIGNATURE_BYTES:
         raise Refused(refusals.SIGNATURE_INVALID, _describe_length(key, signature))
-    try:
+    with Refused.on(InvalidSignature, refusals.SIGNATURE_INVALID):
         if key.alg == "Ed25519":
             _verify_ed25519(key.raw, message, signature)
         else:
             _verify_es256(key.raw, message, signature)
-    except InvalidSignature as error:
-        raise Refused(refusals.SIGNATURE_INVALID) from error
 
 
 def _describe_length(key: PublicKey, signature: bytes) -> str:
@@ -144,7 +142,5 @@ def _verify_ed25519_point(raw: bytes) -> None:
 def _load_p256_point(raw: bytes) -> EllipticCurvePublicKey:
     if raw[:1] != _UNCOMPRESSED:
         raise Refused(refusals.KEY_MALFORMED, "A P-256 key is given by both x and y.")
-    try:
+    with Refused.on(ValueError, refusals.KEY_NOT_ON_CURVE):
         return EllipticCurvePublicKey.from_encoded_point(SECP256R1(), raw)
-    except ValueError as error:
-        raise Refused(refusals.KEY_NOT_ON_CURVE) from error

@@ -116,7 +116,7 @@ def verify_message(
 
     Raises: Refused(SIGNATURE_INVALID).
     """
-    try:
+    with Refused.on(ValueError, SIGNATURE_INVALID, str, fix=_FIX):
         label, signed = _find(message, tag)
         covered = [_component_of(item) for item in signed.items]
         _verify_parameters(signed.parameters, key, now, skew_s)
@@ -124,8 +124,6 @@ def verify_message(
         base = signature_base(message, covered, signed.parameters)
         signatures = parse_dictionary(message.fields.get("signature", ""))
         signature = parse_bytes(signatures.get(label, ""))
-    except ValueError as error:
-        raise Refused(SIGNATURE_INVALID, str(error), fix=_FIX) from error
     verify_signature(key, base, signature)
     return signed.parameters
 
@@ -135,10 +133,8 @@ def find_parameters(message: Message, tag: str) -> Parameters:
 
     Raises: Refused(SIGNATURE_INVALID).
     """
-    try:
+    with Refused.on(ValueError, SIGNATURE_INVALID, str, fix=_FIX):
         return _find(message, tag)[1].parameters
-    except ValueError as error:
-        raise Refused(SIGNATURE_INVALID, str(error), fix=_FIX) from error
 
 
 def content_digest(body: bytes) -> str:

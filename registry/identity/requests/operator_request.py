@@ -146,9 +146,7 @@ def _verify_digest(request: SignedRequest) -> None:
         if request.body:
             raise Refused(REQUEST_DIGEST_WRONG, "Content-Digest is missing")
         return
-    try:
+    with Refused.on(ValueError, REQUEST_DIGEST_WRONG, str):
         digest = parse_dictionary(field).get("sha-256")
-    except ValueError as error:
-        raise Refused(REQUEST_DIGEST_WRONG, str(error)) from error
     if digest != serialize_bytes(hashlib.sha256(request.body).digest()):
         raise Refused(REQUEST_DIGEST_WRONG)

@@ -7,9 +7,14 @@ base64url, is put back between the two dots.
 import json
 
 from registry.errors import Refused
-from registry.identity import base64url, refusals
+from registry.identity import base64url
 from registry.identity.keys.private_keys import PrivateKey, public_key_of, sign
 from registry.identity.keys.public_keys import PublicKey, verify_signature
+from registry.identity.refusals import (
+    SIGNATURE_INVALID,
+    TOKEN_MALFORMED,
+    TOKEN_TOO_LARGE,
+)
 from registry.identity.statements.jws import decode_part
 
 REPORT_TYP = "fairness-report+jws"
@@ -37,30 +42,22 @@ def verify_detached(token: bytes, payload: bytes, key: PublicKey, *, typ: str) -
     key and type, so no member of it needs parsing. Raises: Refused.
     """
     if len(token) > MAX_SIGNATURE_BYTES:
-        raise Refused(
-            refusals.TOKEN_TOO_LARGE, f"The signature has {len(token)} bytes."
-        )
+        raise Refused(TOKEN_TOO_LARGE, f"The signature has {len(token)} bytes.")
     header, signature = _split(token)
     if header != _header(key, typ):
         detail = f"The header is not that of the key {key.kid} and the type {typ!r}."
-        raise Refused(refusals.TOKEN_MALFORMED, detail, pointer="/protected")
-    try:
+        raise Refused(TOKEN_MALFORMED, detail, pointer="/protected")
+    detail = "The file is not what this key signed."
+    with Refused.on(Refused, SIGNATURE_INVALID, detail, fix=_FIX):
         verify_signature(key, _signing_input(header, payload), signature)
-    except Refused as refused:
-        detail = "The file is not what this key signed."
-        raise Refused(refusals.SIGNATURE_INVALID, detail, fix=_FIX) from refused
 
 
 def _split(token: bytes) -> tuple[str, bytes]:
-    try:
+    with Refused.on(ValueError, TOKEN_MALFORMED, "The signature is not ASCII."):
         parts = token.decode("ascii").split(".")
-    except UnicodeDecodeError as error:
-        raise Refused(
-            refusals.TOKEN_MALFORMED, "The signature is not ASCII."
-        ) from error
     if len(parts) != _PART_COUNT or parts[1]:
         detail = "A detached signature is a header, two dots and a signature."
-        raise Refused(refusals.TOKEN_MALFORMED, detail)
+        raise Refused(TOKEN_MALFORMED, detail)
     return parts[0], decode_part("signature", parts[2])
 
 

@@ -171,12 +171,8 @@ def _verify_envelope(
     key = _find_envelope_key(payload, pinned)
     value = _read_base64(signature, "/signature", prefix=_PREFIX)
     content = _canonical(payload)
-    try:
+    with Refused.on(Refused, refusals.DOCUMENT_SIGNATURE_INVALID, pointer="/signature"):
         verify_signature(key, content, value)
-    except Refused as refused:
-        raise Refused(
-            refusals.DOCUMENT_SIGNATURE_INVALID, pointer="/signature"
-        ) from refused
     return _Payload(payload, wab_key_id(key.raw))
 
 

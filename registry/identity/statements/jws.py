@@ -115,10 +115,8 @@ def _encode(members: Mapping[str, JsonValue]) -> str:
 
 
 def _split(token: bytes) -> tuple[bytes, bytes, bytes]:
-    try:
+    with Refused.on(ValueError, refusals.TOKEN_MALFORMED, "The token is not ASCII."):
         parts = token.decode("ascii").split(".")
-    except UnicodeDecodeError as error:
-        raise Refused(refusals.TOKEN_MALFORMED, "The token is not ASCII.") from error
     if len(parts) != len(_PART_NAMES):
         detail = f"The token has {len(parts)} parts between dots, not 3."
         raise Refused(refusals.TOKEN_MALFORMED, detail)
@@ -154,10 +152,7 @@ def _parse_kid(value: JsonValue) -> str:
     if not isinstance(value, str):
         detail = "kid must be a string."
         raise Refused(refusals.KID_MALFORMED, detail, pointer="/protected/kid")
-    try:
+    with Refused.on(
+        ValueError, refusals.KID_MALFORMED, "kid {}.".format, pointer="/protected/kid"
+    ):
         return parse_thumbprint(value)
-    except ValueError as error:
-        detail = f"kid {error}."
-        raise Refused(
-            refusals.KID_MALFORMED, detail, pointer="/protected/kid"
-        ) from error

@@ -138,10 +138,8 @@ def _query(values: Mapping[str, Any]) -> SearchQuery:
         for field in msgspec.structs.fields(SearchQuery)
         if values.get(field.name) is not None
     }
-    try:
+    with Refused.on(msgspec.ValidationError, PARAMETER_INVALID, str, pointer="/query"):
         return msgspec.convert(members, SearchQuery)
-    except msgspec.ValidationError as error:
-        raise Refused(PARAMETER_INVALID, str(error), pointer="/query") from error
 
 
 def _artifact(types: tuple[Value, ...] | None) -> Artifact | None:

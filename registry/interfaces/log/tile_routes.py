@@ -6,7 +6,7 @@ from typing import Any
 from litestar import Request, Response, get
 from litestar.params import FromPath
 
-from registry.errors import NotFound, Refused
+from registry.errors import NotFound, Refused, detail_of
 from registry.interfaces.http.compression import choose_coding
 from registry.interfaces.http.refusals import TILE_UNKNOWN
 from registry.interfaces.http.services import Injected
@@ -56,10 +56,8 @@ def _parse(path: str, request: Request[Any, Any, Any]) -> Tile | Bundle:
 
     A cache would keep each spelling for a year.
     """
-    try:
+    with NotFound.on(Refused, TILE_UNKNOWN, detail_of):
         part = parse_tile_path(path)
-    except Refused as error:
-        raise NotFound(TILE_UNKNOWN, error.problem.detail) from error
     raw = request.scope.get("raw_path")
     if raw and bytes(raw).partition(b"?")[0] != b"/" + format_tile_path(part).encode():
         raise NotFound(TILE_UNKNOWN, "a tile's path has one spelling")

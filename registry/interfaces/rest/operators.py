@@ -126,10 +126,8 @@ async def _take(
 @get("/operators/{operator_id:str}")
 async def get_operator(operator_id: FromPath[str], services: Injected) -> OperatorView:
     """Name and contact are shown if the operator wants it."""
-    try:
+    with NotFound.on(ValueError, OPERATOR_UNKNOWN):
         parse_thumbprint(operator_id)
-    except ValueError as error:
-        raise NotFound(OPERATOR_UNKNOWN) from error
     async with services.api.connect() as connection:
         operator = await find_operator(connection, operator_id)
     contact = (

@@ -45,10 +45,8 @@ def open_cursor(
 
     Raises: Refused if it was not sealed for this purpose, or long ago.
     """
-    try:
+    with Refused.on(ValueError, CURSOR_INVALID, pointer=pointer):
         raw = base64url.decode(cursor)
-    except ValueError as error:
-        raise Refused(CURSOR_INVALID, pointer=pointer) from error
     tag, sealed = raw[:TAG_BYTES], raw[TAG_BYTES:]
     if not hmac.compare_digest(tag, _tag(key, purpose, sealed)):
         raise Refused(CURSOR_INVALID, pointer=pointer)
@@ -111,10 +109,8 @@ def open_position(
     Raises: Refused, also if an earlier version sealed it in another shape.
     """
     state = open_cursor(services.web_key, purpose, cursor, services.clock())
-    try:
+    with Refused.on(msgspec.DecodeError, CURSOR_INVALID, pointer="cursor"):
         return msgspec.json.decode(state, type=kind)
-    except msgspec.DecodeError as error:
-        raise Refused(CURSOR_INVALID, pointer="cursor") from error
 
 
 def seal_position(services: Services, purpose: str, position: object) -> str:

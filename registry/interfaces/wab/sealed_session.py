@@ -81,10 +81,8 @@ def seal_session(key: bytes, session: Session, network: str) -> str:
 def open_session(key: bytes, token: str, network: str, now: datetime) -> Session:
     """Raises: Unauthorized for what is no token, of another network, or has ended."""
     number, body = _parts(token)
-    try:
+    with Unauthorized.on(InvalidTag, SESSION_INVALID):
         opened = _cipher(key, number).decrypt(_NO_NONCE, body, None)
-    except InvalidTag as error:
-        raise Unauthorized(SESSION_INVALID) from error
     sealed = msgspec.msgpack.decode(opened, type=_Sealed)
     if not hmac.compare_digest(sealed.network, _digest(network)):
         raise Unauthorized(SESSION_INVALID)
@@ -102,10 +100,8 @@ def open_session(key: bytes, token: str, network: str, now: datetime) -> Session
 
 def _parts(token: str) -> tuple[bytes, bytes]:
     """Return the id and what is sealed. Raises: Unauthorized."""
-    try:
+    with Unauthorized.on(ValueError, SESSION_INVALID):
         raw = base64url.decode(token[:MAX_TOKEN_LENGTH].removeprefix(PREFIX))
-    except ValueError:
-        raise Unauthorized(SESSION_INVALID) from None
     if not token.startswith(PREFIX) or len(raw) <= _ID_BYTES + _TAG_BYTES:
         raise Unauthorized(SESSION_INVALID)
     return raw[:_ID_BYTES], raw[_ID_BYTES:]

@@ -88,7 +88,7 @@ def parse_manifest(data: bytes) -> Manifest:
     try:
         manifest = msgspec.json.decode(data, type=Manifest)
         (manifest.start_at, manifest.end_at)  # noqa: B018 — they must be what they say
-    except (msgspec.MsgspecError, ValueError, OverflowError) as error:
+    except (ValueError, OverflowError) as error:
         raise Refused(ARCHIVE_DAMAGED, f"{MANIFEST}: {error}") from error
     names = [file.name for file in manifest.files]
     if not all(map(_NAME.fullmatch, names)) or len(set(names)) < len(names):

@@ -63,6 +63,6 @@ def read_declared(duck: "Duck") -> Iterator[DeclaredRow]:
                 yield msgspec.convert(
                     dict(zip(TYPES, values, strict=True)), DeclaredRow
                 )
-            except (msgspec.MsgspecError, TypeError, ValueError) as error:
+            except (TypeError, ValueError) as error:
                 problem = f"what site {site_id} declares can't be read: {error}"
                 raise Refused(ARCHIVE_DAMAGED, problem) from error

@@ -62,10 +62,8 @@ def open_duck(scratch: Path) -> "Iterator[Duck]":
 
     Raises: Refused where DuckDB is missing, and for whatever it can't read.
     """
-    try:
+    with Refused.on(ImportError, ARCHIVE_NEEDS_DUCKDB, str):
         import duckdb  # noqa: PLC0415 — 0.3 s that no other command is to wait for
-    except ImportError as error:
-        raise Refused(ARCHIVE_NEEDS_DUCKDB, str(error)) from error
 
     settings = {
         "memory_limit": MEMORY,

@@ -88,10 +88,8 @@ def _ordered_rows(duck: "Duck") -> Iterator[ArchivedLabel]:
 
 
 def _statement(row: ArchivedLabel) -> LabelStatement:
-    try:
+    with Refused.on(ValueError, ARCHIVE_DAMAGED, "a label that is none: {}".format):
         label = msgspec.convert(row, Label, from_attributes=True)
-    except (msgspec.ValidationError, ValueError) as error:
-        raise Refused(ARCHIVE_DAMAGED, f"a label that is none: {error}") from error
     return LabelStatement(
         label=label,
         stated_by=row.stated_by,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from typing_extensions import override
 
@@ -238,11 +237,9 @@ def _read_scores(
     tiers: list[int] | None,
 ) -> tuple[list[int], list[int], list[int]]:
     """Return site ids, their factors, five each, and tiers if stated. Raises: Refused."""
-    try:
+    with Refused.on(ValueError, ARCHIVE_DAMAGED, "scores that are none: {}".format):
         scored = parse_scores(scores) if scores is not None else []
         sites = [parse_site_id(row.site) for row in scored] or order
-    except (msgspec.MsgspecError, ValueError) as error:
-        raise Refused(ARCHIVE_DAMAGED, f"scores that are none: {error}") from error
     values = [factor for row in scored for factor in row.factors] or factors or []
     if len(values) != FACTORS * len(sites) or None in values:
         raise Refused(ARCHIVE_DAMAGED, "scores of other sites than were returned")

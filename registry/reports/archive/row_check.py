@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from registry.ranking.policy import POLICY_BY_DIGEST
 from registry.records.disclosure import digest_disclosure
 from registry.reports.archive.archive_rows import ArchivedRanking, LoggedRanking, derive
@@ -46,7 +44,7 @@ def _of_openings(row: ArchivedRanking, logged: LoggedRanking) -> Iterator[str]:
     try:
         disclosures = row.disclosures()
         derived = derive(row)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except ValueError as error:
         yield f"what it discloses can't be read: {error}"
         return
     for name, disclosure in disclosures.items():

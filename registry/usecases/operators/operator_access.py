@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from registry.db import operators
 from registry.db.engine.engines import Engine, reading
-from registry.errors import Refused, Unauthorized
+from registry.errors import Refused, Unauthorized, detail_of
 from registry.identity.keys.api_key import digest_api_key
 from registry.identity.keys.jwk import parse_jwk
 from registry.identity.keys.public_keys import PublicKey
@@ -77,13 +77,9 @@ class OperatorAccess:
 
     async def of_api_key(self, api_key: str) -> str:
         """The operator's id. Raises: Unauthorized."""
-        try:
+        kind, detail = refusals.CREDENTIALS_INVALID, "An API key {}.".format
+        with Unauthorized.on(ValueError, kind, detail, pointer="Authorization"):
             digest = digest_api_key(api_key)
-        except ValueError as error:
-            detail = f"An API key {error}."
-            raise Unauthorized(
-                refusals.CREDENTIALS_INVALID, detail, pointer="Authorization"
-            ) from error
         return await self.of_digest(digest)
 
     async def of_digest(self, digest: bytes) -> str:
@@ -96,7 +92,8 @@ class OperatorAccess:
     async def of_signature(self, request: SignedRequest) -> str:
         """The operator's id, once for each signature. Raises: Unauthorized."""
         now = self._clock()
-        try:
+        kind = refusals.REQUEST_SIGNATURE_INVALID
+        with Unauthorized.on(Refused, kind, detail_of, pointer="Signature"):
             known = await self._by_kid.find(key_of(request))
             if known is None:
                 raise Unauthorized(
@@ -104,11 +101,6 @@ class OperatorAccess:
                 )
             operator_id, key = known
             used = verify_request(request, key, now=int(now.timestamp()))
-        except Refused as refused:
-            detail = refused.problem.detail
-            raise Unauthorized(
-                refusals.REQUEST_SIGNATURE_INVALID, detail, pointer="Signature"
-            ) from refused
         await self._use(operator_id, used, now)
         return operator_id
 

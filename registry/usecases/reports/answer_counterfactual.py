@@ -225,12 +225,10 @@ def _perturbation_of(inquiry: Inquiry) -> Perturbation:
 
 
 def _site_id(spelled: str) -> int:
-    try:
+    with Refused.on(
+        ValueError, refusals.SITE_UNKNOWN, "no id of a site", pointer="/sites"
+    ):
         return parse_site_id(spelled)
-    except ValueError as error:
-        raise Refused(
-            refusals.SITE_UNKNOWN, "no id of a site", pointer="/sites"
-        ) from error
 
 
 async def _question_of(

@@ -8,10 +8,8 @@ from registry.usecases.refusals import MONTH_INVALID
 
 def parse_month(text: str) -> date:
     """Return the first day of a month such as 2026-10. Raises: Refused."""
-    try:
+    with Refused.on(ValueError, MONTH_INVALID, f"{text[:20]!r} is no month"):
         month = datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
-    except ValueError as error:
-        raise Refused(MONTH_INVALID, f"{text[:20]!r} is no month") from error
     if format_month(month) != text or month.year == MAXYEAR:
         raise Refused(MONTH_INVALID, f"{text[:20]!r} is not spelled as 2026-10")
     return month

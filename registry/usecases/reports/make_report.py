@@ -30,13 +30,11 @@ def window_of(start: datetime | None, end: datetime | None, now: datetime) -> Wi
     for instant in (start, end):
         if instant is not None and instant.tzinfo is None:
             raise Refused(WINDOW_INVALID, "an instant needs its time zone, such as Z")
-    try:
+    with Refused.on(OverflowError, WINDOW_INVALID, "it leaves the calendar"):
         end_at = (end or now.replace(microsecond=0) + timedelta(seconds=1)).astimezone(
             UTC
         )
         start_at = (start or end_at - DEFAULT_WINDOW).astimezone(UTC)
-    except OverflowError as error:
-        raise Refused(WINDOW_INVALID, "it leaves the calendar") from error
     if not timedelta() < end_at - start_at <= MAX_WINDOW:
         raise Refused(WINDOW_INVALID)
     return Window(start_at=start_at, end_at=end_at)

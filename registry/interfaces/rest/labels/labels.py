@@ -180,7 +180,5 @@ def _after(text: str | None) -> int:
     """Raises: Refused."""
     if text is None:
         return -1
-    try:
+    with Refused.on(ValueError, PARAMETER_INVALID, str, pointer="after"):
         return parse_site_id(text)
-    except ValueError as error:
-        raise Refused(PARAMETER_INVALID, str(error), pointer="after") from error

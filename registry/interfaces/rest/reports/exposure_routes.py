@@ -117,10 +117,8 @@ async def list_exposure(
 )
 async def get_exposure(day: FromPath[str], services: Injected) -> Response[bytes]:
     """A table never changes; anyone can add it up from the archive."""
-    try:
+    with NotFound.on(Refused, EXPOSURE_NOT_KEPT, pointer="day"):
         wanted = _parse_day(day)
-    except Refused as refused:
-        raise NotFound(EXPOSURE_NOT_KEPT, pointer="day") from refused
     async with services.api.connect() as connection:
         stored = await exposure_days.find_day(connection, wanted)
     if stored is None:
@@ -178,12 +176,11 @@ async def get_own_exposure(
 
 def _parse_day(text: str) -> date:
     """Raises: Refused."""
-    try:
+    no_day = (ValueError, OverflowError)
+    detail = f"{text[:20]!r} is no day such as 2026-11-23"
+    with Refused.on(no_day, PARAMETER_INVALID, detail, pointer="since"):
         day = date.fromisoformat(text)
         day + timedelta(days=OWN_DAYS)
-    except (ValueError, OverflowError) as error:
-        detail = f"{text[:20]!r} is no day such as 2026-11-23"
-        raise Refused(PARAMETER_INVALID, detail, pointer="since") from error
     if day.isoformat() != text:
         detail = f"{text[:20]!r} is not spelled as 2026-11-23"
         raise Refused(PARAMETER_INVALID, detail, pointer="since")

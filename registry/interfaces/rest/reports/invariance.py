@@ -81,10 +81,8 @@ async def list_invariance_runs(
 )
 async def get_trial_material(day: FromPath[str], services: Injected) -> Stream:
     """Anybody runs the trials again with this and the disclosures of the rankings."""
-    try:
+    with NotFound.on(ValueError, TRIALS_NOT_KEPT, str, pointer="day"):
         wanted = date.fromisoformat(day)
-    except ValueError as error:
-        raise NotFound(TRIALS_NOT_KEPT, str(error), pointer="day") from error
     material = await services.trial_materials.find(wanted)
     if material is None:
         raise NotFound(TRIALS_NOT_KEPT, pointer="day")

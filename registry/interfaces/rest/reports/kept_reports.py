@@ -13,7 +13,7 @@ from litestar.params import FromPath, QueryParameter
 
 from registry.db.reports import kept_reports
 from registry.db.reports.kept_reports import StoredReport
-from registry.errors import NotFound, Refused
+from registry.errors import NotFound, Refused, detail_of
 from registry.identity.statements.detached_jws import HEADER
 from registry.interfaces.http.envelope import headers_of_answer
 from registry.interfaces.http.problems import answer
@@ -99,11 +99,8 @@ async def get_kept_report(
     form: FormParameter = None,
 ) -> Response[bytes]:
     """A kept report never changes; the digest of each form stands in the log."""
-    try:
+    with NotFound.on(Refused, REPORT_NOT_KEPT, detail_of, pointer="month"):
         wanted = parse_month(month)
-    except Refused as refused:
-        detail = refused.problem.detail
-        raise NotFound(REPORT_NOT_KEPT, detail, pointer="month") from refused
     return await hand_out_month(request, services, wanted, form)
 
 

@@ -140,10 +140,9 @@ async def _begin(services: Services, since: str | None) -> FeedCursor:
         async with services.api.connect() as connection:
             return await begin_feed(connection, from_now=since == NOW)
     state = open_cursor(services.web_key, PURPOSE, since, None, pointer="since")
-    try:
+    # One of a version before may have another shape.
+    with Refused.on(msgspec.MsgspecError, CURSOR_INVALID, pointer="since"):
         return msgspec.json.decode(state, type=FeedCursor)
-    except msgspec.MsgspecError as error:  # of a version before
-        raise Refused(CURSOR_INVALID, pointer="since") from error
 
 
 async def _read(services: Services, cursor: FeedCursor, most: int) -> FeedPage:

@@ -59,10 +59,8 @@ async def get_profile_material(
     site_id: FromPath[str], services: Injected
 ) -> ProfileMaterial:
     """A profile is made again from this, bit for bit."""
-    try:
+    with NotFound.on(ValueError, SITE_UNKNOWN, str, pointer="id"):
         number = parse_site_id(site_id)
-    except ValueError as error:
-        raise NotFound(SITE_UNKNOWN, str(error), pointer="id") from error
     async with services.api.connect() as connection:
         return await read_material(
             connection, number, services.clock(), allow_loopback=services.test_hosts

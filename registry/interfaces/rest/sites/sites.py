@@ -12,7 +12,7 @@ from registry.db.engine.engines import Connection
 from registry.db.frontier import tasks
 from registry.db.sites import documents, probes
 from registry.db.sites import listed_sites as sites
-from registry.errors import NotFound, Refused
+from registry.errors import NotFound, Refused, detail_of
 from registry.formats.writing.forms import FORMS_TEXT, Form, write_as
 from registry.interfaces.http import refusals
 from registry.interfaces.http.services import Injected, Services
@@ -189,10 +189,8 @@ async def show_entry(
 
 def parse_site_host(text: str, *, test_hosts: bool) -> Host:
     """Raises: NotFound, for what is no host is no site either."""
-    try:
+    with NotFound.on(Refused, SITE_UNKNOWN, detail_of, pointer="host"):
         return parse_host(text, test_hosts=test_hosts)
-    except Refused as error:
-        raise NotFound(SITE_UNKNOWN, error.problem.detail, pointer="host") from error
 
 
 async def find_registered(
