@@ -104,7 +104,7 @@ def write_event(out: TextIO, event: trace.Event) -> None:
 
 def _emit_refusal(host: str, refused: Refused) -> None:
     members = {"status": 0, "elapsed_ms": 0}
-    trace.emit_problem(trace.NotTaken, refused.problem, url=host, **members)
+    trace.emit(trace.NotTaken.of, refused.problem, url=host, **members)
 
 
 def _judge(
@@ -122,7 +122,7 @@ def _judge(
             now=now,
         )
     except RegistryError as refused:
-        trace.emit_problem(trace.NotUnderstood, refused.problem)
+        trace.emit(trace.NotUnderstood.of, refused.problem)
         _emit_retry(discovery, failed or refused.code, now)
         return False
     _emit_understood(understood, given)
@@ -134,20 +134,16 @@ def _judge(
 def _emit_understood(understood: ParsedSite, given: Sequence[Problem]) -> None:
     for problem in understood.problems:
         if problem not in given:
-            trace.emit_problem(trace.Noted, problem)
+            trace.emit(trace.Noted.of, problem)
     site = understood.site
     trace.emit(
-        trace.Understood,
-        name=site.name,
-        category=site.category,
+        trace.Understood.of,
+        site,
         actions=len(site.actions),
         named=[action.name for action in site.actions[:NAMED_ACTIONS]],
         documents=[
-            trace.Reading(
-                url=document.url,
-                format=document.format,
-                dialect=document.dialect,
-                conformance=document.conformance,
+            trace.Reading.of(
+                document,
                 signature=document.signature["status"],
                 deviations=len(document.deviations),
             )

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Literal, ParamSpec
+from typing import Any, Literal, ParamSpec, Self
 
 import msgspec
 
-from registry.errors import Problem, Refused
+from registry.errors import Refused
 
 _LONGEST_URL = 2048
 _MOST_ADDRESSES = 40
@@ -24,7 +24,15 @@ def _tag(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=_tag):
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    @classmethod
+    def of(cls, source: object, /, **others: Any) -> Self:
+        """Take the members of the same names from the source, and the others as given."""
+        names = [name for name in cls.__struct_fields__ if name not in others]
+        return cls(**{name: getattr(source, name) for name in names}, **others)
+
+
+class Event(Facts, frozen=True, kw_only=True, tag_field="event", tag=_tag):
     """elapsed_ms: without our own waiting. code, detail, fix: as in `errors.Problem`."""
 
 
@@ -189,7 +197,7 @@ class VisitEnded(Event, frozen=True, kw_only=True):
     failures: int
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class Reading(Facts, frozen=True, kw_only=True):
     """signature: unsigned, valid or unpinned."""
 
     url: str
@@ -255,15 +263,6 @@ def emit(make: Callable[_P, Event], /, *given: _P.args, **named: _P.kwargs) -> N
     listener = _listener.get()
     if listener is not None:
         listener(make(*given, **named))
-
-
-def emit_problem(
-    make: Callable[..., Event], problem: Problem, **members: str | int
-) -> None:
-    """Emit an event with the code, the detail and the fix of a problem."""
-    if _listener.get() is not None:
-        facts = {"code": problem.code, "detail": problem.detail, "fix": problem.fix}
-        emit(make, **facts, **members)
 
 
 @contextmanager

@@ -274,7 +274,7 @@ class _Search:
     def _note(self, kind: ProblemType, detail: str) -> None:
         problem = Refused(kind, detail).problem
         self._notes.append(problem)
-        trace.emit_problem(trace.Noted, problem)
+        trace.emit(trace.Noted.of, problem)
 
 
 async def _together(several: Iterable[Coroutine[Any, Any, object]]) -> None:
@@ -290,15 +290,12 @@ async def _together(several: Iterable[Coroutine[Any, Any, object]]) -> None:
 
 def _emit_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:
     if not isinstance(parsed, Parsed):
-        trace.emit_problem(trace.Unrecognised, parsed.problem, url=url)
+        trace.emit(trace.Unrecognised.of, parsed.problem, url=url)
         return None
     document = parsed.document
     trace.emit(
-        trace.Recognised,
-        url=document.url,
-        format=document.format,
-        dialect=document.dialect,
-        conformance=document.conformance,
+        trace.Recognised.of,
+        document,
         actions=len(document.site.actions),
         deviations=len(document.deviations),
     )
@@ -306,13 +303,7 @@ def _emit_parsed(url: str, parsed: Parsed | Rejected) -> Document | None:
 
 
 def _emit_robots(host: str, robots: Robots) -> None:
-    trace.emit(
-        trace.RobotsApply,
-        host=host,
-        agent=robots.agent,
-        rules=len(robots.rules or ()),
-        permits=robots.permits,
-    )
+    trace.emit(trace.RobotsApply.of, robots, host=host, rules=len(robots.rules or ()))
 
 
 def _is_pointer(document: Document) -> bool:

@@ -14,13 +14,14 @@ from crawler.discovery.visit_result import DiscoveredBy, Failure, FetchedDocumen
 from crawler.http.body import PAGE_LIMITS
 from crawler.http.exchange import Fetched, NotModified, Wanted
 from crawler.http.fetch import Fetcher
-from crawler.http.head import DOCUMENT_TYPES, HTML_TYPES, Validators, media_type_of
+from crawler.http.head import DOCUMENT_TYPES, Validators
 from crawler.refusals import UnexpectedStatus, UnexpectedType
 from crawler.robots.robots_cache import RobotsCache
 from crawler.stopwatch import Stopwatch
 from registry.errors import Refused
 from registry.formats.document import MAX_WIRE_BYTES
-from registry.formats.html.markup import starts_as_markup
+from registry.formats.html.foreign_content import HTML_TYPES
+from registry.formats.html.markup import is_html, starts_as_markup
 from registry.sites.host import Host
 from registry.usecases.ids import Clock
 
@@ -184,8 +185,7 @@ class Visit:
         if isinstance(fetched, NotModified):
             _emit_answer(url, fetched, status=304)
             return fetched
-        is_page = media_type_of(fetched.content_type) in HTML_TYPES
-        if fetched.wire_bytes > MAX_WIRE_BYTES and not is_page:
+        if fetched.wire_bytes > MAX_WIRE_BYTES and not is_html(fetched.content_type):
             raise Refused(refusals.BODY_WIRE)
         if not set(HTML_TYPES) & set(accept) and starts_as_markup(fetched.body):
             raise Refused(refusals.NOT_FOUND, "a web page stands in its place")
@@ -217,13 +217,8 @@ class Visit:
             self._absent[url] = None
             trace.emit(trace.Absent, url=url, soft=status == 0, elapsed_ms=elapsed_ms)
         else:
-            trace.emit_problem(
-                trace.NotTaken,
-                refused.problem,
-                url=url,
-                status=status,
-                elapsed_ms=elapsed_ms,
-            )
+            facts = {"url": url, "status": status, "elapsed_ms": elapsed_ms}
+            trace.emit(trace.NotTaken.of, refused.problem, **facts)
         if found_by == "declared" or not absent:
             self.fail(url, found_by, refused)
 

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from crawler.frontier.schedule import parse_retry_after
-from crawler.http.head import HTML_TYPES, Validators, media_type_of
+from crawler.http.head import Validators
 from registry.errors import Problem
 from registry.formats.document import Parsed, Rejected
+from registry.formats.html.markup import is_html
 
 DiscoveredBy = Literal[
     "declared", "well_known", "page", "linked", "dns", "referenced", "known"
@@ -37,8 +38,7 @@ class FetchedDocument:
 
     @property
     def is_page(self) -> bool:
-        """Return whether it is for `parse_page`, not for `parse_document`."""
-        return media_type_of(self.content_type) in HTML_TYPES
+        return is_html(self.content_type)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,6 @@ _HTTP_DATE = re.compile(r"[A-Za-z0-9 ,:+-]{1,64}")
 
 ANY_TYPE = ("*/*",)
 JSON_TYPES = ("application/json",)
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 # Files without a suffix are often served as text or bytes.
 DOCUMENT_TYPES = (*JSON_TYPES, "text/json", "text/plain", "application/octet-stream")
 

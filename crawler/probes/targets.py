@@ -8,17 +8,13 @@ from crawler import refusals
 from crawler.http.body import PAGE_LIMITS, BodyLimits
 from crawler.http.exchange import Fetched, Wanted
 from crawler.http.guard import RedirectRule
-from crawler.http.head import (
-    DOCUMENT_TYPES,
-    HTML_TYPES,
-    JSON_TYPES,
-    Validators,
-    media_type_of,
-)
+from crawler.http.head import DOCUMENT_TYPES, JSON_TYPES, Validators
 from crawler.probes import bridge
 from registry.errors import Refused
 from registry.formats.detect import parse_document, parse_page
 from registry.formats.document import Parsed
+from registry.formats.html.foreign_content import HTML_TYPES
+from registry.formats.html.markup import is_html
 from registry.formats.wab.transports import EXECUTE
 from registry.sites.entry import SiteEntry
 
@@ -75,7 +71,7 @@ def document_at(
 
     promised: the format.
     """
-    is_page = media_type_of(content_type) in HTML_TYPES
+    is_page = is_html(content_type)
     return ProbeTarget(
         url=url,
         wanted=Wanted(

@@ -128,9 +128,7 @@ async def load_robots(fetcher: Fetcher, host: str) -> Robots:
         fetched = await fetcher.fetch(first.url, _WANTED, permit=permit)
     except Refused as refused:
         problem = refused.problem
-        trace.emit(
-            trace.RobotsFetched, host=host, code=problem.code, detail=problem.detail
-        )
+        trace.emit(trace.RobotsFetched.of, problem, host=host)
         return robots_txt.decide_robots(refused, fetcher.product_token)
     trace.emit(trace.RobotsFetched, host=host)
     body = fetched.body if isinstance(fetched, Fetched) else b""

@@ -1,8 +1,7 @@
 """Conversion of a visit's result to what the registry's use cases take."""
 
 from crawler.control.control_evidence import ControlEvidence, PublishedPins
-from crawler.discovery.visit_result import Discovery, FetchedDocument
-from registry.formats.document import Parsed, Rejected
+from crawler.discovery.visit_result import Discovery
 from registry.identity.keys.key_source import KeyReference
 from registry.usecases.registration.published_keys import PublishedKeys
 from registry.usecases.sites.parse_site import FetchedBody
@@ -22,20 +21,15 @@ def published_keys(evidence: ControlEvidence) -> PublishedKeys:
 
 def fetched_bodies(discovery: Discovery) -> list[FetchedBody]:
     return [
-        _body(document, discovery.parsed.get(document.url))
+        FetchedBody(
+            requested_url=document.url,
+            url=document.final_url,
+            body=document.body,
+            content_type=document.content_type,
+            etag=document.validators.etag,
+            last_modified=document.validators.last_modified,
+            fetched_at=document.fetched_at,
+            parsed=None if document.is_page else discovery.parsed.get(document.url),
+        )
         for document in discovery.documents
     ]
-
-
-def _body(document: FetchedDocument, parsed: Parsed | Rejected | None) -> FetchedBody:
-    return FetchedBody(
-        requested_url=document.url,
-        url=document.final_url,
-        is_page=document.is_page,
-        body=document.body,
-        content_type=document.content_type,
-        etag=document.validators.etag or None,
-        last_modified=document.validators.last_modified or None,
-        fetched_at=document.fetched_at,
-        parsed=None if document.is_page else parsed,
-    )

@@ -14,7 +14,7 @@ from crawler.frontier.schedule import (
     decide_unconditional,
     next_retry_at,
 )
-from crawler.http.head import HTML_TYPES, Validators, media_type_of
+from crawler.http.head import Validators
 from crawler.tasks.convert import fetched_bodies
 from crawler.tasks.crawl_findings import compare_crawl, troubles_of
 from crawler.tasks.postpone import postpone
@@ -286,9 +286,7 @@ def _still_standing(
     )
     return [
         FetchedBody(
-            requested_url=document.url,
             url=document.url,
-            is_page=media_type_of(document.content_type) in HTML_TYPES,
             body=document.body,
             content_type=document.content_type,
             etag=document.etag,

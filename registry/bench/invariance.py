@@ -246,13 +246,9 @@ def _document(member: Member) -> FetchedBody:
     resource = build_page(member) if document is None else json_resource(document)
     url = member.url if is_page else f"https://{member.host}{document_path(member)}"
     return FetchedBody(
-        requested_url=url,
         url=url,
-        is_page=is_page,
         body=resource.body,
         content_type="text/html" if is_page else "application/json",
-        etag=None,
-        last_modified=None,
         fetched_at=NOW,
     )
 

@@ -177,13 +177,9 @@ def body_of(
     """content: bytes as they are, anything else as JSON."""
     url = f"https://{host.name}{path}"
     return FetchedBody(
-        requested_url=url,
         url=url,
-        is_page=is_page,
         body=content if isinstance(content, bytes) else json.dumps(content).encode(),
         content_type="text/html" if is_page else "application/json",
-        etag=None,
-        last_modified=None,
         fetched_at=at,
     )
 

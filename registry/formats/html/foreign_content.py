@@ -33,7 +33,7 @@ HTML_ENDS = (HTML_STARTS - {"font"}) | {
 Inner = TypeVar("Inner")
 
 _LOOKS = frozenset({"color", "face", "size"})
-_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 class Nesting(Generic[Inner]):
@@ -83,6 +83,6 @@ class ForeignContent(Nesting[str]):
         """Enter an element, if it is a root or one that holds HTML."""
         is_point = name in _POINTS.get(self.inner, ())
         if name == "annotation-xml":
-            is_point &= attributes.get("encoding", "").lower() in _HTML_TYPES
+            is_point &= attributes.get("encoding", "").lower() in HTML_TYPES
         if is_point or name in ROOTS:
             self.enter(name, "" if is_point else self.inner or name)

@@ -17,6 +17,7 @@ from registry.formats.html.foreign_content import (
     ELEMENTS,
     HTML_ENDS,
     HTML_STARTS,
+    HTML_TYPES,
     ROOTS,
     ForeignContent,
 )
@@ -199,6 +200,11 @@ class TagFinder:
 def is_page(body: bytes, content_type: str) -> bool:
     """Distinguish a page from a document, by its media type or its first character."""
     return "html" in content_type.lower() or starts_as_markup(body)
+
+
+def is_html(content_type: str) -> bool:
+    """Return whether it is of a page, which is for `parse_page`, not for `parse_document`."""
+    return content_type.partition(";")[0].strip().lower() in HTML_TYPES
 
 
 def starts_as_markup(body: bytes) -> bool:

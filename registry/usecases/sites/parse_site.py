@@ -29,6 +29,7 @@ from registry.formats.document import (
     Rejected,
     StoredDocument,
 )
+from registry.formats.html.markup import is_html
 from registry.formats.refusals import PAGE_WITHOUT_TOOLS
 from registry.formats.semantic import semantic_hash
 from registry.identity import refusals
@@ -63,21 +64,24 @@ _MEMBERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedBody:
-    """requested_url: what was asked for. url: where it was found after redirects.
+    """requested_url: what was asked for, where redirects led from it to the url.
 
-    is_page: it is HTML, which declares tools in its forms, or nothing. parsed: where
-    somebody has read it already.
+    parsed: where somebody has read it already.
     """
 
-    requested_url: str
     url: str
-    is_page: bool
     body: bytes
     content_type: str
-    etag: str | None
-    last_modified: str | None
     fetched_at: datetime
+    etag: str | None = None
+    last_modified: str | None = None
+    requested_url: str = ""
     parsed: Parsed | Rejected | None = None
+
+    @property
+    def is_page(self) -> bool:
+        """Return whether it is HTML, which declares tools in its forms, or nothing."""
+        return is_html(self.content_type)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +262,8 @@ def verify_claims(
     if not claims:
         return
     served = {
-        body.requested_url: hashlib.sha256(body.body).hexdigest() for body in bodies
+        body.requested_url or body.url: hashlib.sha256(body.body).hexdigest()
+        for body in bodies
     }
     for index, claim in enumerate(claims):
         digest = served.get(claim.url)

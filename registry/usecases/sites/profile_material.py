@@ -270,13 +270,9 @@ def bodies_of(
     """Return the documents as they were fetched."""
     return [
         FetchedBody(
-            requested_url=document.url,
             url=document.url,
-            is_page="html" in document.content_type,
             body=document.body,
             content_type=document.content_type,
-            etag=None,
-            last_modified=None,
             fetched_at=_instant(document.fetched_at),
         )
         for document in documents
