@@ -92,7 +92,7 @@ class RobotsApply(Event, frozen=True, kw_only=True):
 
 
 class RequestSent(Event, frozen=True, kw_only=True, tag="asked"):
-    """found_by: see `found.DiscoveredBy`. conditional: what is stored may still hold."""
+    """found_by: see `visit_result.DiscoveredBy`. conditional: what is stored may still hold."""
 
     url: str
     found_by: str

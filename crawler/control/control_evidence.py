@@ -1,4 +1,4 @@
-"""ControlEvidence of control: keys at addresses where only a site's operator can write. Pure.
+"""Evidence of control: keys at addresses where only a site's operator can write. Pure.
 
 That a source could not be read and that it holds no key are two things: only the latter
 can cost a site a key.

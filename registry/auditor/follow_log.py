@@ -1,7 +1,7 @@
 """Following a log: from where the last run ended to its newest checkpoint.
 
 Joins what each alone can't do: the walk down the tree (`tlog.follow`), the meaning of
-the records (`audit.conduct`), fetching ahead, and the state that is kept.
+the records (`records.rules`), fetching ahead, and the state that is kept.
 """
 
 import time

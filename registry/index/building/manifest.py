@@ -13,7 +13,7 @@ LOCK = "lock"
 
 
 class Since(msgspec.Struct, frozen=True):
-    """source: the database. horizon: all below it is in, see `db.profiles`."""
+    """source: the database. horizon: all below it is in, see `db.sites.profiles`."""
 
     source: str = ""
     horizon: int = 0

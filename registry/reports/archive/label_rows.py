@@ -1,7 +1,7 @@
 """The labels of an archive: what each author had stated last of each site by its end.
 
 From them follows which label counts and where authors contradict each other
-(`fairness.labels`); an auditor's is held against his statement in the log. Sources of
+(`reports.labels`); an auditor's is held against his statement in the log. Sources of
 auditors stand as they were signed, by their digests: the texts may have to go.
 """
 
