@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from crawler import metrics, once, progress
 from crawler.canaries import Canaries, canaries_at
@@ -38,6 +39,7 @@ from registry.scheduled_jobs import scheduled_jobs
 from registry.settings import Settings
 from registry.settings_reader import exit_misconfigured, settings_of_process
 from registry.sites.hosts_file import parse_endpoint
+from registry.usecases.background import unfailing
 from registry.usecases.ids import Clock, IdSource, utc_now
 from registry.usecases.sites.list_site import make_lister
 
@@ -138,7 +140,8 @@ async def watched(
             collected = metrics_of_process(metrics.REGISTRY)
             stack.enter_context(metrics_served(settings.metrics_at, collected))
         pause_s = progress.SURVEY_S if shows_progress else PAUSE_S
-        tasks = [asyncio.create_task(survey(context, pause_s=pause_s))]
+        measure = partial(survey, context, pause_s=pause_s)
+        tasks = [asyncio.create_task(unfailing(measure))]
         if shows_progress:
             tasks.append(asyncio.create_task(progress.write(sys.stdout)))
         for task in tasks:
@@ -153,7 +156,7 @@ async def delivering(settings: Settings, context: Context) -> AsyncIterator[None
     if auth is None:
         yield
         return
-    task = asyncio.create_task(Deliverer(context, auth).run())
+    task = asyncio.create_task(unfailing(Deliverer(context, auth).run))
     try:
         yield
     finally:

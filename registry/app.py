@@ -39,6 +39,7 @@ from registry.open_services import open_services
 from registry.process import beat, is_supervised, raise_file_limit
 from registry.settings import Settings
 from registry.settings_reader import read_settings
+from registry.usecases.background import unfailing
 from registry.web.own_sockets import end_unread_connections, received_bytes
 
 OPEN_FILES = 20_000  # connections, and what a process opens otherwise
@@ -74,7 +75,7 @@ def create_app(settings: Settings) -> Litestar:
                 app.state.services, app.state.mcp = services, mcp
                 app.state.bridge = _bridge(settings, services)
                 app.state.socket_memory = SocketMemory(received_bytes)
-                beside.append(asyncio.create_task(end_unread_connections()))
+                beside.append(asyncio.create_task(unfailing(end_unread_connections)))
                 yield
         for task in beside:
             task.cancel()

@@ -6,6 +6,7 @@ table, `refusals.toml`, and hands them on in its `refusals` module; this module 
 independent of HTTP.
 """
 
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -170,3 +171,17 @@ def root_cause(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     return type(error).__name__
+
+
+def traceback_summary(error: BaseException) -> dict[str, object]:
+    """Return the class of the error, and the innermost frames as `file:line function`."""
+    while isinstance(error, BaseExceptionGroup):  # the first says enough
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    return {
+        "kind": type(error).__name__,
+        "at": [
+            f"{'/'.join(frame.filename.split('/')[-2:])}:{frame.lineno} {frame.name}"
+            for frame in frames
+        ],
+    }

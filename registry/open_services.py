@@ -36,7 +36,7 @@ from registry.ranking.words.lexicon import lexicon_of
 from registry.ranking.words.slips import load_occurrences
 from registry.settings import Settings
 from registry.sites.city_mentions import CityMentions
-from registry.usecases.background import follow, outlasting
+from registry.usecases.background import follow, outlasting, unfailing
 from registry.usecases.ids import Clock, IdSource
 from registry.usecases.log.erase import Retention
 from registry.usecases.log.filed_log import FiledLog
@@ -109,12 +109,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     room = _room(settings, api)
     working = (follower, entries, promiser, *recorders, retention, room)
     figures = partial(note_figures, api)
-    tasks = [
-        *(asyncio.create_task(job.run()) for job in working),
-        asyncio.create_task(
-            follow(figures, pause_s=WATCH_PAUSE_S, lost="figures_lost")
-        ),
-    ]
+    watch = partial(follow, figures, pause_s=WATCH_PAUSE_S, lost="figures_lost")
+    runs = [watch, *(job.run for job in working)]
+    tasks = [asyncio.create_task(unfailing(run)) for run in runs]
     try:
         yield _services(settings, engines, searcher, encoder, ids, room=room)
     finally:

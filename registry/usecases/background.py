@@ -12,7 +12,7 @@ from typing import TypeVar
 import structlog
 
 from registry.db.engine.engines import DatabaseError
-from registry.errors import root_cause
+from registry.errors import root_cause, traceback_summary
 
 NICENESS = 15
 Result = TypeVar("Result")
@@ -62,6 +62,21 @@ def outlasting(interrupted: str) -> Iterator[None]:
         yield
     except (DatabaseError, OSError) as error:
         logger.warning(interrupted, kind=root_cause(error))
+
+
+async def unfailing(run: Callable[[], Awaitable[object]]) -> None:
+    """Run to the end; again after each failure that nobody expected, which is logged.
+
+    A task that ended in silence would leave its process at work without it.
+    """
+    while True:
+        try:
+            await run()
+        except Exception as error:  # noqa: BLE001 — the one place where its bug ends
+            logger.error("task_failed", **traceback_summary(error))  # noqa: TRY400 — messages may hold queries
+        else:
+            return
+        await asyncio.sleep(DATABASE_PAUSE_S)
 
 
 class Cadence:

@@ -42,16 +42,17 @@ async def end_unread_connections(after_ms: int = UNREAD_MS) -> None:
     The web server waits without end. Connections inherit the setting of their listener;
     the system counts while the peer's window is closed (Linux 5.11 and later).
     """
-    before = _limit_unread(after_ms)
-    while _limit_unread(after_ms) == before:
+    before = limit_unread(after_ms)
+    while limit_unread(after_ms) == before:
         await asyncio.sleep(LISTEN_PAUSE_S)
 
 
-def _limit_unread(after_ms: int) -> int:
+def limit_unread(after_ms: int) -> int:
     """Return the number of listeners, which have this limit from now on."""
     listeners = 0
     for held in own_sockets():
-        if held.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            held.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, after_ms)
-            listeners += 1
+        with suppress(OSError):  # closed meanwhile, by a thread of the web server
+            if held.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                held.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, after_ms)
+                listeners += 1
     return listeners

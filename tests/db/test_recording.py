@@ -265,6 +265,16 @@ async def test_database_that_is_away_turns_callers_away(scene: Scene) -> None:
     await nowhere.dispose()
 
 
+async def test_recorder_that_failed_records_again_once_it_runs_again(
+    scene: Scene, writer: Engine
+) -> None:
+    recorder = RankingRecorder(writer)
+    async with running(recorder):
+        await record_until_taken(recorder, scene)
+    async with running(recorder):
+        await record_until_taken(recorder, scene)
+
+
 async def test_recorder_that_ended_gives_no_answer_and_no_wait(
     scene: Scene, writer: Engine
 ) -> None:

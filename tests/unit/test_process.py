@@ -14,6 +14,7 @@ from threading import Thread
 import pytest
 
 from registry.observability import LossyStream
+from registry.web import own_sockets
 from registry.web.own_sockets import end_unread_connections
 from tests.waiting import until
 
@@ -85,6 +86,18 @@ def test_log_of_a_closed_stream_is_dropped() -> None:
     lossy.write("late")
     LossyStream(stream).write("later")
     LossyStream(None).write("nowhere")
+
+
+def test_socket_that_is_closed_during_the_look_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        closed = socket.create_server(("127.0.0.1", 0))
+        closed.close()
+        monkeypatch.setattr(own_sockets, "own_sockets", lambda: [closed, listener])
+        assert own_sockets.limit_unread(400) == 1
+        option = (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        assert listener.getsockopt(*option) == 400
 
 
 async def test_who_reads_nothing_is_cut_off() -> None:

@@ -8,8 +8,6 @@ the caller sent: queries, tokens, receipts.
 """
 
 import secrets
-import traceback
-from pathlib import PurePath
 
 import structlog
 from litestar.datastructures import MutableScopeHeaders
@@ -17,22 +15,8 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
-FRAMES = 6
-
-
-def traceback_summary(error: BaseException) -> dict[str, object]:
-    """Return the class of the error, and the innermost frames as `file:line function`."""
-    while isinstance(error, BaseExceptionGroup):  # the first says enough
-        error = error.exceptions[0]
-    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
-    return {
-        "kind": type(error).__name__,
-        "at": [
-            f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}"
-            for frame in frames
-        ],
-    }
-
+from registry.errors import traceback_summary
+from registry.interfaces.http.request_body import RequestBody
 
 REQUEST_ID_BYTES = 8
 
@@ -69,21 +53,28 @@ class Envelope:
         bind_contextvars(request_id=request_id)
         given = headers_of_answer(scope)
         given["X-Request-Id"] = request_id
-        answer = _Answer(send, given, is_head=scope["method"] == "HEAD")
+        body = RequestBody(scope, receive)
+        answer = _Answer(send, given, body, is_head=scope["method"] == "HEAD")
         if answer.is_head:  # RFC 9110, section 9.3.2: GET without the content
             scope["method"] = "GET"
         try:
-            await self._app(scope, receive, answer.send)
+            await self._app(scope, body.receive, answer.send)
         except Exception as error:  # noqa: BLE001 — nobody else is left to log it
             cause = error.__cause__ or error  # Litestar's own exception says nothing
             logger.error("answer_broken_off", **traceback_summary(cause))  # noqa: TRY400 — as `faults` says
+        if answer.is_last:
+            await body.skip()
 
 
 class _Answer:
-    """The response, with the headers added."""
+    """The response, with the headers added. is_last: of its connection."""
 
-    def __init__(self, send: Send, given: dict[str, str], *, is_head: bool) -> None:
+    def __init__(
+        self, send: Send, given: dict[str, str], body: RequestBody, *, is_head: bool
+    ) -> None:
         self.is_head = is_head
+        self.is_last = False
+        self._body = body
         self._send = send
         self._given = given
 
@@ -92,7 +83,11 @@ class _Answer:
             if not self.is_head:
                 await self._send(message)
             return
-        self._dress(MutableScopeHeaders(message))
+        headers = MutableScopeHeaders(message)
+        self._dress(headers)
+        if not await self._body.is_over():
+            self.is_last = True
+            headers["Connection"] = "close"
         await self._send(message)
         if self.is_head:
             await self._send(

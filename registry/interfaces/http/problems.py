@@ -13,9 +13,14 @@ from litestar.openapi import ResponseSpec
 
 from registry import errors
 from registry.db.engine.engines import DatabaseError, is_away
-from registry.errors import Problem, ProblemType, RegistryError, root_cause
+from registry.errors import (
+    Problem,
+    ProblemType,
+    RegistryError,
+    root_cause,
+    traceback_summary,
+)
 from registry.interfaces.http import refusals
-from registry.interfaces.http.envelope import traceback_summary
 from registry.interfaces.http.strict import query_parameters, with_choices
 from registry.observability import PROBLEMS
 from registry.usecases.refusals import LINTS_BUSY, REPORTS_BUSY
@@ -50,9 +55,6 @@ _OF_STATUS: Mapping[int, ProblemType] = {
 _TURNED_AWAY = (refusals.ANONYMOUS_TURNED_AWAY, refusals.STREAMS_TAKEN)
 _EXPECTED = {kind.code for kind in (*_TURNED_AWAY, LINTS_BUSY, REPORTS_BUSY)}
 """Strangers can have these as often as they like: metrics count them, the log doesn't."""
-
-_BODY_UNREAD = frozenset({408, 413, 415})
-"""Statuses after which the rest of the body would be read as the next request."""
 
 AnyRequest = Request[Any, Any, Any]
 ProblemResponse = Response[bytes]
@@ -137,8 +139,6 @@ def on_http_error(_: AnyRequest, error: HTTPException) -> ProblemResponse:
     headers = {}
     if allowed := Headers(error.headers).get("Allow"):
         headers["Allow"] = allowed.replace("GET", "GET, HEAD")
-    if error.status_code in _BODY_UNREAD:
-        headers["Connection"] = "close"
     kind = _OF_STATUS.get(error.status_code, refusals.REQUEST_INVALID)
     # Other details than ours are the status once more, in words.
     detail = error.detail if kind is refusals.MEDIA_TYPE_UNSUPPORTED else ""

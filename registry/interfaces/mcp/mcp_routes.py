@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 import msgspec
+import structlog
 from litestar import post
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from registry.errors import Forbidden
+from registry.errors import Forbidden, traceback_summary
 from registry.interfaces.http.credentials import Call
 from registry.interfaces.http.limits import Kind
 from registry.interfaces.http.problems import (
@@ -30,6 +31,8 @@ from registry.interfaces.http.wab_codes import wab_code_of
 from registry.interfaces.mcp.tool_calls import Caller
 from registry.interfaces.mcp.tool_table import TOOL
 from registry.strict_json import parse_json
+
+logger = structlog.get_logger()
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -60,7 +63,7 @@ class McpTransport:
 
     async def manager(self) -> "StreamableHTTPSessionManager":
         async with self._starting:
-            if self._manager is None:
+            if self._manager is None or not self._running or self._running.done():
                 manager = await asyncio.to_thread(_load)
                 started = asyncio.Event()
                 self._running = asyncio.create_task(_run(manager, started))
@@ -78,9 +81,15 @@ def _load() -> "StreamableHTTPSessionManager":
 
 
 async def _run(manager: "StreamableHTTPSessionManager", started: asyncio.Event) -> None:
-    async with manager.run():
+    """A manager runs only once: after a failure the next message gets another one."""
+    try:
+        async with manager.run():
+            started.set()
+            await asyncio.Event().wait()
+    except Exception as error:  # noqa: BLE001 — nobody awaits it
+        logger.error("mcp_transport_failed", **traceback_summary(error))  # noqa: TRY400 — messages may hold queries
+    finally:
         started.set()
-        await asyncio.Event().wait()
 
 
 def respond_with_message(request: Call, error: Exception) -> ProblemResponse:

@@ -37,7 +37,7 @@ from registry.index.columns.spool import Spool
 from registry.index.segments.array_file import HEAD_ROOM
 from registry.index.segments.levels import SIZES, Level, Sizes
 from registry.ranking.policy import Policy
-from registry.usecases.background import follow, in_background
+from registry.usecases.background import follow, in_background, unfailing
 from registry.usecases.search.profile_changes import ProfileChanges
 
 PAUSE_S = 0.1
@@ -86,7 +86,7 @@ class IndexBuilder:
         all files again.
         """
         self._verify_after = asyncio.get_running_loop().time() + VERIFY_PAUSE_S
-        beating = asyncio.create_task(self._beat())
+        beating = asyncio.create_task(unfailing(self._beat))
         try:
             await follow(self._try, pause_s=PAUSE_S, lost="index_feed_lost")
         finally:

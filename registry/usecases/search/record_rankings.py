@@ -70,6 +70,7 @@ class RankingRecorder:
 
     async def run(self) -> None:
         """Write batches until cancelled, over a new connection after a failure."""
+        self._ended = False
         try:
             while True:
                 try:

@@ -1,16 +1,22 @@
 """What a model reads of the tools before it calls one."""
 
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import jsonschema
 import msgspec
 import pytest
 
 from registry.interfaces.http.wab_codes import wab_code_of
+from registry.interfaces.mcp import mcp_routes
+from registry.interfaces.mcp.mcp_routes import McpTransport
 from registry.interfaces.mcp.tool_table import INSTRUCTIONS, TOOLS
 from registry.usecases.search.search_query import SearchQuery
+from tests.waiting import PATIENCE_S
 
 APPENDIX_B = {
     *("INVALID_COMMAND", "INVALID_PARAMS", "INVALID_METHOD", "AUTHENTICATION_REQUIRED"),
@@ -62,6 +68,24 @@ def test_problems_have_a_code_of_appendix_b(
 ) -> None:
     assert wab_code_of(code, status) == wanted
     assert wanted in APPENDIX_B
+
+
+class FailingManager:
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        raise RuntimeError("a message")
+        yield
+
+
+async def test_transport_that_fails_is_started_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    managers = [FailingManager(), FailingManager()]
+    monkeypatch.setattr(mcp_routes, "_load", iter(managers).__next__)
+    async with asyncio.timeout(PATIENCE_S), McpTransport() as transport:
+        for manager in managers:
+            assert await transport.manager() is manager
+            await asyncio.sleep(0)
 
 
 def test_the_web_process_starts_without_the_sdk() -> None:

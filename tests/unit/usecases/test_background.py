@@ -5,8 +5,16 @@ import os
 import sys
 
 import pytest
+from structlog.testing import capture_logs
 
-from registry.usecases.background import LONGEST_PAUSE_S, Cadence, follow, in_background
+from registry.usecases import background
+from registry.usecases.background import (
+    LONGEST_PAUSE_S,
+    Cadence,
+    follow,
+    in_background,
+    unfailing,
+)
 from tests.waiting import PATIENCE_S
 
 AWAITED_S = PATIENCE_S
@@ -79,3 +87,22 @@ async def test_looks_are_as_far_apart_as_what_came_of_them_says(
     with pytest.raises(asyncio.CancelledError):
         await follow(look, pause_s=0.1, lost="lost")
     assert pauses[8:] == [LONGEST_PAUSE_S, 0.1]
+
+
+async def test_work_that_fails_is_logged_and_begins_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its process would go on without it, and nobody would know."""
+    runs = iter([ValueError("a query"), KeyError("a query"), None])
+
+    async def work() -> None:
+        if failure := next(runs):
+            raise failure
+
+    monkeypatch.setattr(background, "DATABASE_PAUSE_S", 0.0)
+    with capture_logs() as lines:
+        await asyncio.wait_for(unfailing(work), AWAITED_S)
+    assert [line["kind"] for line in lines] == ["ValueError", "KeyError"]
+    assert {line["event"] for line in lines} == {"task_failed"}
+    assert "a query" not in str(lines)
+    assert lines[0]["at"][-1].endswith(" work")
