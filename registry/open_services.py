@@ -110,8 +110,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     working = (follower, entries, promiser, *recorders, retention, room)
     figures = partial(note_figures, api)
     watch = partial(follow, figures, pause_s=WATCH_PAUSE_S, lost="figures_lost")
-    runs = [watch, *(job.run for job in working)]
-    tasks = [asyncio.create_task(unfailing(run)) for run in runs]
+    tasks = [
+        *(asyncio.create_task(unfailing(job.run)) for job in working),
+        asyncio.create_task(unfailing(watch)),
+    ]
     try:
         yield _services(settings, engines, searcher, encoder, ids, room=room)
     finally:

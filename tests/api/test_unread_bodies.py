@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from registry.interfaces.http.request_body import LINGER_BYTES
 from registry.interfaces.http.strict import MAX_BODY_BYTES
+from registry.interfaces.http.unread_body import LINGER_BYTES
 from tests.api.running import RunningRegistry
 
 SERVER_BUFFER = 16_384

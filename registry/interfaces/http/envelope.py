@@ -16,7 +16,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from registry.errors import traceback_summary
-from registry.interfaces.http.request_body import RequestBody
+from registry.interfaces.http.unread_body import UnreadBody
 
 REQUEST_ID_BYTES = 8
 
@@ -53,7 +53,7 @@ class Envelope:
         bind_contextvars(request_id=request_id)
         given = headers_of_answer(scope)
         given["X-Request-Id"] = request_id
-        body = RequestBody(scope, receive)
+        body = UnreadBody(scope, receive)
         answer = _Answer(send, given, body, is_head=scope["method"] == "HEAD")
         if answer.is_head:  # RFC 9110, section 9.3.2: GET without the content
             scope["method"] = "GET"
@@ -70,7 +70,7 @@ class _Answer:
     """The response, with the headers added. is_last: of its connection."""
 
     def __init__(
-        self, send: Send, given: dict[str, str], body: RequestBody, *, is_head: bool
+        self, send: Send, given: dict[str, str], body: UnreadBody, *, is_head: bool
     ) -> None:
         self.is_head = is_head
         self.is_last = False

@@ -9,8 +9,9 @@ says `Connection: close`, and some of the rest is read after it.
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
-from litestar.types import Message, Receive, Scope
+from litestar.types import Receive, Scope
 
 from registry.interfaces.http.strict import MAX_BODY_BYTES
 
@@ -18,7 +19,7 @@ REST_S = 1.0
 LINGER_S, LINGER_BYTES = 2.0, 1 << 20
 
 
-class RequestBody:
+class UnreadBody:
     """The body of a request; `receive` stands for that of the server."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
@@ -26,9 +27,9 @@ class RequestBody:
         self._receive = receive
         self._is_begun = self._is_read = False
 
-    async def receive(self) -> Message:
+    async def receive(self) -> Any:
         self._is_begun = True
-        message = await self._receive()
+        message: Any = await self._receive()
         self._is_read = not message.get("more_body")
         return message
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from litestar.types import Message
 
-from registry.interfaces.http import request_body
-from registry.interfaces.http.request_body import LINGER_BYTES, RequestBody
+from registry.interfaces.http import unread_body
 from registry.interfaces.http.strict import MAX_BODY_BYTES
+from registry.interfaces.http.unread_body import LINGER_BYTES, UnreadBody
 
 PART = 16_384
 
@@ -29,16 +29,16 @@ class Sender:
         return {"type": "http.request", "body": bytes(PART), "more_body": more}
 
 
-def body_of(sender: Sender, length: int | str, **others: str) -> RequestBody:
+def body_of(sender: Sender, length: int | str, **others: str) -> UnreadBody:
     headers = {"content-length": str(length), **others}
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     scope: Any = {"type": "http", "headers": raw}
-    return RequestBody(scope, sender.receive)
+    return UnreadBody(scope, sender.receive)
 
 
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_body, "REST_S", 0.01)
+    monkeypatch.setattr(unread_body, "REST_S", 0.01)
 
 
 async def test_a_small_rest_is_read() -> None:
@@ -50,7 +50,7 @@ async def test_a_small_rest_is_read() -> None:
 async def test_of_no_body_nothing_is_awaited() -> None:
     assert await body_of(Sender(0), 0).is_over()
     scope: Any = {"type": "http", "headers": []}
-    assert await RequestBody(scope, Sender(0).receive).is_over()
+    assert await UnreadBody(scope, Sender(0).receive).is_over()
 
 
 async def test_a_body_that_was_read_is_over() -> None:
