@@ -16,6 +16,8 @@ from registry.calls.results import Json
 
 T = TypeVar("T")
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+ENDED = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+"""Failures of a connection that its server may have ended because it was idle."""
 
 
 class RegistryUnreachable(CallFailed, httpx.TransportError):
@@ -96,6 +98,8 @@ class ApiConnection:
                 pause_s = self._retries.pause_after_failure(
                     call, tries, was_sent=was_sent
                 )
+                if tries == 1 and call.is_repeatable and isinstance(error, ENDED):
+                    pause_s = 0.0  # RFC 9110, section 9.2.2: once, with any rule
                 if pause_s is None:
                     raise self._unreachable(call, error) from error
             else:
