@@ -64,7 +64,7 @@ async def test_part_that_hangs_is_replaced(
         await asyncio.sleep(STALL_S + 2)
         assert len(pids_of(tmp_path)) == 1, "who shows that it lives is let alone"
         os.kill(pids_of(tmp_path)[0], signal.SIGSTOP)
-        await until("another runs in its stead", lambda: len(pids_of(tmp_path)) == 2)
+        await until("another runs in its stead", lambda: len(pids_of(tmp_path)) >= 2)
 
 
 async def test_of_several_processes_of_a_part_the_one_that_hangs_is_killed(
@@ -76,7 +76,7 @@ async def test_of_several_processes_of_a_part_the_one_that_hangs_is_killed(
         await until("both run", lambda: len(pids_of(tmp_path)) == 2)
         hanging, working = pids_of(tmp_path)
         os.kill(hanging, signal.SIGSTOP)
-        await until("another runs in its stead", lambda: len(pids_of(tmp_path)) == 3)
+        await until("another runs in its stead", lambda: len(pids_of(tmp_path)) >= 3)
         os.kill(working, 0)
 
 

@@ -189,7 +189,7 @@ async def test_no_change_is_lost_when_the_crawler_is_killed_around_its_delivery(
     def comes_again() -> bool:
         times.clear()
         times.update(body["id"] for body in receiver.deliveries)
-        return max(times.values()) == 2
+        return max(times.values()) >= 2
 
     await until("it comes again, under the same id", comes_again)
 
