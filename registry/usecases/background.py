@@ -100,10 +100,20 @@ class Cadence:
 async def follow(
     look: Callable[[], Awaitable[object]], *, pause_s: float, lost: str
 ) -> None:
-    """Look until cancelled. pause_s: the shortest. lost: what is logged without the database."""
-    cadence = Cadence(pause_s)
+    """Look until cancelled. pause_s: the shortest. lost: what is logged without the database.
+
+    It is logged as the outage begins, and with the number of failures when it is over.
+    """
+    cadence, failures = Cadence(pause_s), 0
     while True:
-        wait_s = DATABASE_PAUSE_S
-        with outlasting(lost):
+        try:
             wait_s = cadence.after(await look())
+        except (DatabaseError, OSError) as error:
+            if not failures:
+                logger.warning(lost, kind=root_cause(error))
+            failures, wait_s = failures + 1, DATABASE_PAUSE_S
+        else:
+            if failures:
+                logger.info("database_back", after=lost, failures=failures)
+            failures = 0
         await asyncio.sleep(wait_s)

@@ -106,3 +106,33 @@ async def test_work_that_fails_is_logged_and_begins_again(
     assert {line["event"] for line in lines} == {"task_failed"}
     assert "a query" not in str(lines)
     assert lines[0]["at"][-1].endswith(" work")
+
+
+async def test_an_outage_is_logged_as_it_begins_and_when_it_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = [True, False, False, False, True, True, False, True]
+
+    async def look() -> None:
+        if not looks.pop(0):
+            raise ConnectionRefusedError
+
+    async def sleep(_seconds: float) -> None:
+        if not looks:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    with capture_logs() as lines, pytest.raises(asyncio.CancelledError):
+        await follow(look, pause_s=0.1, lost="lost")
+    refused = {
+        "event": "lost",
+        "kind": "ConnectionRefusedError",
+        "log_level": "warning",
+    }
+    back = {"event": "database_back", "after": "lost", "log_level": "info"}
+    assert lines == [
+        refused,
+        {**back, "failures": 3},
+        refused,
+        {**back, "failures": 1},
+    ]
