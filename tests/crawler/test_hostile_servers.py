@@ -65,6 +65,7 @@ def case(name: str, *values: object) -> object:
 # The DNS
 
 REBOUND = ["127.77.0.1"], ["10.0.0.1"]
+DIALLED = {"connect", "tls"}  # nobody listens at 443, or some server of the machine
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ async def test_an_answer_that_changes_is_vetted_again(
 ) -> None:
     names = await net.serve_addresses(*answers)
     fetcher = net.fetcher(look_up=names.look_up)
-    assert await code_of(fetcher) == "connect"
+    assert await code_of(fetcher) in DIALLED
     assert await code_of(fetcher) == "address"
     assert names.questions == {"A": 2, "AAAA": 2}
 
@@ -109,7 +110,7 @@ async def test_a_connection_looks_up_once_whatever_it_dials(
     net: Net, addresses: Sequence[str]
 ) -> None:
     names = await net.serve_addresses(addresses, ["10.0.0.1"])
-    assert await code_of(net.fetcher(look_up=names.look_up)) == "connect"
+    assert await code_of(net.fetcher(look_up=names.look_up)) in DIALLED
     assert names.questions == {"A": 1, "AAAA": 1}
 
 
