@@ -68,7 +68,8 @@ def run_audit(
         cause = shown(unreadable)
         if as_json:
             print_json({"verified": None, "unreadable": cause})
-        errors.print_line(f"[red]The log can't be read:[/] {cause}")
+        summary = getattr(unreadable, "summary", LogUnreadable.summary)
+        errors.print_line(f"[red]{summary}:[/] {cause}")
     raise SystemExit(1)
 
 

@@ -20,8 +20,9 @@ from registry.auditor.command import (
 )
 from registry.auditor.proof_check import ProvenEntries
 from registry.auditor.prove import open_entries
-from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.source import LogSource, LogUnreadable, NotThere
 from registry.auditor.trust import TrustOptions, trust_options
+from registry.auditor.verify import follow, state_option
 from registry.calls.promise_file import PromiseLine
 from registry.errors import RegistryError
 from registry.records.evidence import (
@@ -40,9 +41,13 @@ from registry.tlog.edge import edge_runs, rebuild_edge
 from registry.tlog.merkle import leaf_hash
 from registry.tlog.note import format_vkey, parse_vkey
 from registry.tlog.proof import consistency_runs, prove_consistency
+from registry.tlog.refusals import LOG_ENTRY_OTHER, LogInvalid
 from registry.tlog.tiles import TILE_WIDTH
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
+SUCCESSES = {"kept", "not due"}
+ANSWERED_IN = timedelta(minutes=5)
+"""Time in which each search has its own answer: one of before leaves out what came since."""
 CLOCKS = timedelta(seconds=1)  # of two web processes may differ by so much
 UNPROVEN = (
     "Not proven: a clock alone shows that its time was over, no entry of the log."
@@ -54,6 +59,7 @@ UNPROVEN = (
 @click.argument("url", metavar="[URL]", required=False)
 @named_registry_option
 @trust_options
+@state_option
 @click.option("--promise-key", metavar="VKEY", help="The registry's by default.")
 @click.option(
     "--evidence",
@@ -67,16 +73,18 @@ def promises(
     file: Path,
     url: str | None,
     named: str | None,
+    state: Path | None,
+    *,
     promise_key: str | None,
     folder: Path,
-    *,
     as_json: bool,
     **trust: Any,
 ) -> None:
     """Check that every promise in FILE was kept by the log of the registry.
 
     FILE has a line for each answer, as `Client(promises=FILE)` writes it, with
-    the registry that gave it. The command asks this registry or the one you name.
+    the registry that gave it. The command asks this registry or the one you name, and
+    verifies its log: a record that is late is out of order in it.
     """
     options = TrustOptions(**trust)
     receipts = list(decode_lines(file.read_bytes().splitlines(), PromiseLine))
@@ -87,10 +95,13 @@ def promises(
         entries, note = await open_entries(source, options)
         log_key = format_vkey((await options.settle(source)).log_key)
         check = _Check(source, entries, note, log_key, vkey)
-        judged = [await check.judge(receipt, folder) for receipt in receipts]
+        verdicts = await check.judge_all(receipts, folder)
+        if {verdict.outcome for verdict in verdicts} <= SUCCESSES:
+            log = await follow(source, options, state)
+            await check.stand_in(ProvenEntries(source, log.checkpoint), verdicts)
         return [
             {"id": receipt.id, "outcome": verdict.outcome, "detail": verdict.detail}
-            for receipt, verdict in zip(receipts, to_the_second(judged), strict=True)
+            for receipt, verdict in zip(receipts, verdicts, strict=True)
         ]
 
     checks = run_audit(address, work, as_json=as_json)
@@ -98,10 +109,9 @@ def promises(
         print_json({"promises": checks})
     else:
         for check in checks:
-            line = shown(f"{check['id']}: {check['outcome']} {check['detail']}")
-            console.print_line(line)
-    if any(check["outcome"] not in {"kept", "not due"} for check in checks):
-        raise SystemExit(1)
+            console.print_line(shown("{id}: {outcome} {detail}".format_map(check)))
+    if others := {check["outcome"] for check in checks} - SUCCESSES:
+        raise SystemExit(EXIT_UNPROVEN if others == {"old"} else 1)
 
 
 @click.command()
@@ -149,7 +159,7 @@ def evidence(file: Path, witnesses: tuple[str, ...], *, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedPromise:
-    """outcome: kept, late, not due, ahead, foreign, other or broken.
+    """outcome: kept, late, not due, ahead, foreign, other, old or broken.
 
     index: where the record stands.
     """
@@ -191,6 +201,12 @@ class _Check:
     promise_key: str
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
+    async def judge_all(
+        self, receipts: Sequence[PromiseLine], folder: Path
+    ) -> Sequence[JudgedPromise]:
+        """Raises: LogInvalid."""
+        return to_the_second([await self.judge(line, folder) for line in receipts])
+
     async def judge(self, receipt: PromiseLine, folder: Path) -> JudgedPromise:
         """Raises: LogInvalid."""
         try:
@@ -213,14 +229,35 @@ class _Check:
         errors.print(f"[red]A broken promise:[/] the evidence is in {file}")
         return JudgedPromise(outcome="broken", detail=str(file))
 
+    async def stand_in(
+        self, verified: ProvenEntries, verdicts: Sequence[JudgedPromise]
+    ) -> None:
+        """Find the records in a log that was verified: this one may have been another.
+
+        Only a whole log shows its order: decoys of an old time hide a late record from
+        whoever looks at the entries around it. Raises: LogInvalid, LogUnreadable.
+        """
+        for index in sorted(
+            verdict.index for verdict in verdicts if verdict.index >= 0
+        ):
+            if index >= verified.head.size:
+                raise NotThere(f"the log that was verified ends before entry {index}")
+            if await verified.at(index) != await self.entries.at(index):
+                detail = f"entry {index} is another than a moment ago"
+                raise LogInvalid(LOG_ENTRY_OTHER, detail, path="", entry_index=index)
+
     async def _judge_record(
         self, index: int, promise: Promise, receipt: PromiseLine
     ) -> JudgedPromise:
         """Judge a record: one entry may be promised to many, but has one id."""
-        own = parse_record(await self.entries.at(index)).get("id")
-        if own == receipt.id.partition(".")[0]:
-            return await self._judge_time(index, promise)
-        return JudgedPromise(outcome="other", detail=f"entry {index} is {own}")
+        record = parse_record(await self.entries.at(index))
+        if (own := record.get("id")) != receipt.id.partition(".")[0]:
+            return JudgedPromise(outcome="other", detail=f"entry {index} is {own}")
+        since = receipt.received_at or promise.promised_at
+        if record["kind"] == "ranking" and since > promise.promised_at + ANSWERED_IN:
+            detail = f"an answer of {promise.promised_at.isoformat()}, by your clock"
+            return JudgedPromise(outcome="old", detail=detail)
+        return await self._judge_time(index, promise)
 
     async def _judge_time(self, index: int, promise: Promise) -> JudgedPromise:
         """Judge the time: late if a record before it was made after the delay.

@@ -13,7 +13,7 @@ from registry.auditor.command import (
     sole_registry,
 )
 from registry.auditor.proof_check import ProvenEntries
-from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.source import LogSource, NotThere
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import Refused, RegistryError
 from registry.records.record import parse_record
@@ -95,7 +95,7 @@ async def leaf_index_of(source: LogSource, subject: str) -> int:
     record = await source.get_json(f"/v1/records/{quote(record_id, safe='')}")
     index = record.get("leafIndex")
     if type(index) is not int or index < 0:
-        raise LogUnreadable(f"{subject} is not published yet; try again in a second")
+        raise NotThere(f"{subject} is not published yet; try again in a second")
     return index
 
 
@@ -124,7 +124,7 @@ async def _make(
     index = await leaf_index_of(source, subject)
     entries, note = await open_entries(source, options)
     if index >= entries.head.size:
-        raise LogUnreadable(f"the log has {entries.head.size} entries, none at {index}")
+        raise NotThere(f"the log has {entries.head.size} entries, none at {index}")
     entry = await entries.at(index)
     _verify_subject(entry, index, subject, expected_hash)
     hashes = await entries.proof(index)

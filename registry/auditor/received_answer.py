@@ -23,8 +23,11 @@ class ReceivedResult(msgspec.Struct):
     def differences(
         self, row: DisclosedScore, hosts: Mapping[str, str]
     ) -> Iterator[str]:
-        if self.site.host != hosts.get(row.site, self.site.host):
-            yield f"{row.site} was received as {self.site.host}, and is {hosts[row.site]}"
+        host = hosts.get(row.site, self.site.host)
+        if self.site.host != host:
+            yield f"{row.site} was received as {self.site.host}, and is {host}"
+        if self.site.url not in {"", f"https://{host}"}:
+            yield f"{row.site} was received with the address {self.site.url}"
         factors = dict(zip(FACTOR_MEMBERS, row.factors, strict=True))
         if any(own.value != factors.get(name) for name, own in self.factors.items()):
             yield f"{row.site} was received with other factors than {row.factors}"

@@ -223,6 +223,9 @@ class Rerun:
         """
         own, run, violated = result_members(result), result.trials, result.violations
         n, violations = (int(str(self.logged[name])) for name in ("n", "violations"))
+        if not n and most:
+            self.outcome.lack("by the log the registry ran none of the trials")
+            return
         if not run <= n <= most:
             yield f"the log has {n} trials, and what is committed to gives {most}"
         if not violated <= violations <= violated + max(0, n - run):

@@ -22,7 +22,7 @@ from registry.calls.api_call import (
     decode,
     verify_success,
 )
-from registry.calls.failures import CallFailed
+from registry.calls.failures import CallFailed, NotListed
 from registry.calls.results import Json
 from registry.identity.statements.detached_jws import HEADER as SIGNATURE_HEADER
 from registry.tlog.follow import MAX_RESPONSE_BYTES
@@ -42,6 +42,14 @@ Fetch = Callable[[str], Awaitable[bytes | None]]
 
 class LogUnreadable(Exception):
     """The log cannot be reached; the text says why. What was verified stays so."""
+
+    summary = "The log can't be read"
+
+
+class NotThere(LogUnreadable):
+    """Absence of what was asked for, in a log or a registry that can be read."""
+
+    summary = "Not there"
 
 
 class LogSource(Protocol):
@@ -105,8 +113,8 @@ class RemoteSource:
         try:
             return read(await self._answer(path, max_bytes))
         except CallFailed as error:
-            address = self.name.rstrip("/") + path
-            raise LogUnreadable(f"{address}: {error}") from error
+            kind = NotThere if isinstance(error, NotListed) else LogUnreadable
+            raise kind(f"{self.name.rstrip('/')}{path}: {error}") from error
 
     async def _answer(self, path: str, max_bytes: int) -> ApiAnswer:
         """Ask once, and again if an idle connection had ended. Raises: NotAnswered."""

@@ -259,8 +259,8 @@ class InvarianceResult:
 
     @property
     def rate_at_most(self) -> float:
-        """Return the bound with 95% confidence. Raises: ValueError without a trial."""
-        return rate_at_most(self.violations, self.trials)
+        """Return the bound with 95% confidence; without a trial there is none but 1."""
+        return rate_at_most(self.violations, self.trials) if self.trials else 1.0
 
     @property
     def sentence(self) -> str:
@@ -333,7 +333,8 @@ def _at_most(cases: int, trials: int, rate: float) -> float:
 
 def describe(result: InvarianceResult) -> str:
     if not result.trials:
-        return "Nothing was tried: there is no recent query or no listed site."
+        why = "no recent query, no listed site, or another release's policy"
+        return f"Nothing was tried: there is {why}."
     bound = f"{100 * result.rate_at_most:.2g}%"
     basis = (
         f"{result.trials} trials with {result.queries} recent queries over "

@@ -157,7 +157,7 @@ def _sides(position: int, last: int, count: int) -> list[bool]:
         left = position & 1 == 1 or position == last
         sides.append(left)
         if left:  # a last node without sibling rises until it becomes a right one
-            while position and not position & 1:
+            while not position & 1:
                 position, last = position >> 1, last >> 1
         position, last = position >> 1, last >> 1
     if last != 0:

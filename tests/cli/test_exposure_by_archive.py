@@ -160,6 +160,23 @@ def test_another_table_is_found_out(audit, counts, lie, number):
     assert (code, output["verified"], len(output["archive"])) == (1, False, 1), output
 
 
+@pytest.mark.parametrize("number", [250, -250])
+def test_what_each_cell_hides_in_its_noise_adds_up(audit, counts, number):
+    table = honest(counts)
+    rows = [
+        msgspec.structs.replace(
+            row, appearances=own.appearances + number, attention=own.attention
+        )
+        for row, own in zip(table.sites, counts.sites, strict=True)
+    ]
+    code, output = audit(msgspec.structs.replace(table, sites=tuple(rows)))
+    word = "more" if number > 0 else "less"
+    assert (code, output["verified"]) == (1, False)
+    assert {line.partition(" together ")[2][:16] for line in output["archive"]} == {
+        f"have {word} appear"[:16]
+    }
+
+
 def test_what_was_erased_since_counted(audit, counts):
     """Answers that the table counted and the archive lacks are no accusation."""
     rows = [SiteCounts(row.site, COUNT + ERASED, row.attention) for row in counts.sites]

@@ -70,6 +70,25 @@ def test_no_other_entry_proves_an_id(
     assert (code, problem["code"]) == (1, "log_entry_other")
 
 
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        pytest.param(f"prove {ABSENT}", f"/v1/records/{ABSENT}: absent", id="prove"),
+        pytest.param(f"reproduce {ABSENT}.s", "not here", id="reproduce"),
+        pytest.param(
+            f"prove {SIZE}", f"has {SIZE} entries, none at {SIZE}", id="index"
+        ),
+    ],
+)
+def test_an_id_that_nobody_knows_is_no_log_that_cannot_be_read(
+    served: Served, command: str, text: str
+) -> None:
+    result = run(*command.split(), "--registry", served.url, "--key", VKEY)
+    printed = " ".join(result.output.split())
+    assert (result.exit_code, text in printed) == (1, True), printed
+    assert printed.startswith("Not there: ")
+
+
 @pytest.mark.parametrize("digits", ["0" * 26, "01999999990000000000000000"])
 def test_an_id_of_digits_alone_is_no_index(served: Served, digits: str) -> None:
     """A registry makes up its ids: one that is all digits proves no entry of its choice."""
@@ -185,6 +204,14 @@ def as_received(history: History, index: int) -> dict[str, Any]:
             lambda own: own[1]["factors"].update(bonus=own[1]["factors"]["quality"]),
             "with other factors than",
             id="a factor more",
+        ),
+        pytest.param(
+            lambda own: own[1]["site"].update(url="https://a.test"), "", id="address"
+        ),
+        pytest.param(
+            lambda own: own[1]["site"].update(url="https://a.test/?by=registry"),
+            "with the address https://a.test/?by=registry",
+            id="an address that the registry is paid for",
         ),
         pytest.param(lambda own: own[2].pop("factors"), "", id="picked members"),
     ],
@@ -373,7 +400,8 @@ def test_what_is_no_answer_is_reported_in_a_sentence(
     words = [*command.split(), "--registry", served.url]
     result = CliRunner().invoke(main, words, catch_exceptions=False)
     assert result.exit_code in {1, 2}
-    printed = ("The registry's answer is not one", "The log can't be read", "key")
+    printed = ("The registry's answer is not one", "The log can't be read")
+    printed += ("Not there: ", "key")
     assert any(sentence in result.output for sentence in printed)
 
 

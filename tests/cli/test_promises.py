@@ -142,6 +142,34 @@ def test_a_promise_dated_ahead_is_so_when_its_time_has_come(
         assert outcomes(keep(tmp_path, line), served.url)[1] == [outcome]
 
 
+@pytest.mark.parametrize(
+    ("kind", "minutes", "code", "outcome"),
+    [("ranking", 4, 0, "kept"), ("ranking", 6, 3, "old"), ("selection", 6, 0, "kept")],
+)
+def test_an_answer_of_before_is_no_answer_of_now(
+    kind: str,
+    minutes: int,
+    code: int,
+    outcome: str,
+    *,
+    served: Served,
+    tmp_path: Path,
+) -> None:
+    """It is on record and in time; a site that came since is missing in it.
+
+    A selection that is sent again with its key has the answer of the first time.
+    """
+    history = History().begin()
+    index = history.rank()
+    if kind == "selection":
+        index = history.select(index)
+    publish(served.folder, history.bodies)
+    received = NOON + timedelta(minutes=minutes)
+    answer = promised(history.bodies[index], NOON)
+    file = keep(tmp_path, {**answer, "receivedAt": received.isoformat()})
+    assert outcomes(file, served.url) == (code, [outcome])
+
+
 @pytest.mark.parametrize("is_hinted", [True, False])
 def test_an_entry_beside_its_leaf_hash_alone_keeps_no_promise(
     served: Served, tmp_path: Path, is_hinted: bool
@@ -237,6 +265,54 @@ def test_a_late_record_does_not_hide_behind_another(
     assert outcomes(keep(tmp_path, *answers), served.url) == (1, ["late", "late"])
 
 
+@pytest.mark.parametrize("decoys", [2, 400])
+def test_no_number_of_decoys_hides_a_late_record(
+    served: Served, tmp_path: Path, decoys: int
+) -> None:
+    """Of an old time they stand between it and the records of before it, as many as suit."""
+    late = History().begin()
+    late.pass_by(minutes=30).rank()
+    late.pass_by(minutes=-30)
+    for _ in range(decoys):
+        late.rank()
+    answer = promised(late.bodies[late.rank()], NOON)
+    publish(served.folder, late.bodies)
+    served.answers[f"/v1/records/{answer['id']}"] = {"leafIndex": decoys + 4}
+    assert run("promises", keep(tmp_path, answer), served.url).exit_code == 1
+
+
+def test_a_kept_promise_stands_in_the_very_log_that_is_verified(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    """A second one, in order and without the record, is served to who verifies it all."""
+    other = History().begin()
+    while len(other.bodies) < SIZE:
+        other.pass_by(seconds=11).rank()
+    first, second = served.folder, publish(tmp_path / "other", other.bodies)
+    honest, checkpoints = served.answer, iter([first, second, second])
+
+    def answer(path: str) -> tuple[int, bytes, dict[str, str]]:
+        if path == "/checkpoint":
+            served.folder = next(checkpoints)
+        return honest(path)
+
+    served.answer = answer  # type: ignore[method-assign]
+    file = keep(tmp_path, promised(history.bodies[600], made_at(600)))
+    code, problem = run_json("promises", file, served.url)
+    assert (code, problem["code"]) == (1, "log_entry_other")
+
+
+def test_what_was_verified_is_not_read_again(
+    history: History, served: Served, tmp_path: Path
+) -> None:
+    file = keep(tmp_path, promised(history.bodies[1_100], made_at(1_100)))
+    options = (file, served.url, "--state", tmp_path / "state")
+    for is_whole in (True, False):
+        served.requested.clear()
+        assert outcomes(*options) == (0, ["kept"])
+        assert ("/tile/entries/001" in served.requested) is is_whole
+
+
 def test_a_promise_by_another_key_proves_nothing(
     history: History, served: Served, tmp_path: Path
 ) -> None:
@@ -278,7 +354,9 @@ def test_what_is_no_evidence_is_reported(tmp_path: Path) -> None:
 def test_a_client_keeps_the_promises_of_its_answers(
     history: History, served: Served, tmp_path: Path
 ) -> None:
-    answers = [promised(history.bodies[i], made_at(i)) for i in (3, 4)]
+    answers = [promised(history.bodies[i], datetime.now(UTC)) for i in (3, 4)]
+    for index, answer in enumerate(answers, start=3):
+        served.answers[f"/v1/records/{answer['id']}"] = {"leafIndex": index}
     answers[0]["id"] = f"{answers[0]['id']}.secret"
     served.answers["/v1/search"] = {"ranking": answers[0], "results": []}
     served.answers["/v1/selections"] = answers[1]

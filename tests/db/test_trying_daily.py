@@ -15,7 +15,8 @@ from registry.db.engine.engines import Engine, Role
 from registry.db.reports import invariance_runs
 from registry.db.schema.tables import pending
 from registry.open_services import note_figures
-from registry.ranking.policy import DEFAULT_POLICY
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.policy import DEFAULT_POLICY, STATIC_POLICY, Policy
 from registry.records.canonical import digest_of
 from registry.records.record import parse_record
 from registry.records.seed import commit_secret
@@ -147,6 +148,28 @@ async def test_trials_are_committed_to_before_they_run_and_told_after(
         secret_of(DAY).hex(),
         todays.generation,
     )
+
+
+@pytest.mark.parametrize(
+    ("policy", "trials"),
+    [
+        pytest.param(STATIC_POLICY, TRIALS, id="known"),
+        pytest.param(replace(STATIC_POLICY, name="former"), 0, id="of another release"),
+    ],
+)
+async def test_trials_are_of_the_policy_that_was_committed_to(
+    scene: Scene, daily: DailyTrials, policy: Policy, trials: int
+) -> None:
+    """The process ended after its commitment, and began again under another policy."""
+    encoder = load_encoder(STATIC_POLICY)
+    former = replace(scene.lister, policy=policy, encoder=encoder)
+    await daily._commit(daily.ids.clock(), secret_of(DAY), former)
+    todays = await daily.make_todays()
+    assert todays is not None
+    expected = policy if trials else scene.lister.policy
+    assert (todays.trials, todays.policy_digest) == (trials, expected.digest)
+    assert [run.result for run in await runs(scene)] == [todays]
+    assert await daily.make_todays() is None
 
 
 @pytest.mark.parametrize(

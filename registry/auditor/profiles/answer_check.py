@@ -13,8 +13,10 @@ from math import exp, lgamma, log, log1p
 import msgspec
 
 from registry.index.building.builder import uncommitted_index
+from registry.index.building.publishers import with_representatives
 from registry.index.columns.filters import Filters
 from registry.index.columns.hashes import hash_word
+from registry.index.columns.rows import rows_of
 from registry.index.columns.signatures import SIGNATURE_BYTES, signatures_of
 from registry.index.query.eligible_estimate import PANEL_ROWS
 from registry.index.query.index import Index
@@ -217,6 +219,22 @@ class AnswerCheck:
                 sites = [p.site_id for p in own if p.publisher == publisher]
                 names = ", ".join(map(format_site_id, sites))
                 yield f"one publisher has {count} places: {names}"
+
+    def copies(self) -> Iterator[str]:
+        """Count the slots of near-duplicates, whose leaders all profiles together give."""
+        profiles, policy = self._evidence.profiles, self._evidence.policy
+        if len(profiles) < self._evidence.sites:
+            return
+        own = rows_of(list(profiles.values()), policy)
+        rows, _ = with_representatives(own, {}, policy)
+        pairs = zip(rows.site_ids.tolist(), rows.representatives.tolist(), strict=True)
+        leader = dict(pairs)
+        slots = Counter(
+            leader.get(site_id) or site_id for site_id in self._answer.site_ids
+        )
+        for site_id in (site_id for site_id, count in slots.items() if count > 1):
+            name = format_site_id(site_id)
+            yield f"{slots[site_id]} places are of near-duplicates, led by {name}"
 
     def left_out(self) -> Iterator[str]:
         """Look for drawn sites that belong into a first page and are not in it."""

@@ -84,7 +84,7 @@ class ProfileChecks:
             ),
         )
         tests = [check.weights, check.words, check.factors, check.publishers]
-        tests += [check.left_out, check.eligible, check.sample]
+        tests += [check.copies, check.left_out, check.eligible, check.sample]
         differing = [difference for test in tests for difference in test()]
         own = sum(site_id in recomputed.profiles for site_id in drawn)
         few = f"{own} of them drawn from {committed.site_count}"

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
@@ -26,7 +26,7 @@ AT_ONCE = 8
 TRIES, PAUSE_S = 4, 1.0
 """A site that changes this very second is in the database before it is in the index."""
 COUNTED_WITHIN = timedelta(hours=1)
-"""Time until a probe counts, where an index follows within seconds: later is a choice."""
+"""Time until a probe or a visit counts, where an index follows within seconds: later is a choice."""
 
 
 @dataclass(slots=True)
@@ -48,6 +48,12 @@ class RecomputedProfiles:
     def outcome(self) -> str:
         word = "[red]not the same[/]" if self.differences else "[green]the same[/]"
         return "not made" if self.missing else word
+
+    def visited_at(self, site_id: int) -> datetime:
+        """Return when its documents were fetched last; an index follows in a while."""
+        documents = self.materials[site_id].documents
+        newest = max((document.fetched_at for document in documents), default=0)
+        return datetime.fromtimestamp(min(max(0, newest), 2**35), UTC)
 
     def untimely(self, at: datetime) -> Iterator[str]:
         """Yield the profiles that are not of the time of an answer. at: of its record."""
@@ -111,11 +117,16 @@ class ProfileMaker:
             committed.digests[site]: (own, recomputed.left_out[site])
             for site, own in recomputed.profiles.items()
         }
-        recomputed.differences += [
-            f"{format_site_id(site_id)}: its profile is not what its documents and "
-            "probes give"
-            for site_id in open_sites
-        ]
+        for site_id in open_sites:
+            name, visited_at = format_site_id(site_id), recomputed.visited_at(site_id)
+            if abs(datetime.now(UTC) - visited_at) < COUNTED_WITHIN:
+                of = f"its visit of {visited_at:%Y-%m-%dT%H:%MZ}"
+                recomputed.missing.append(
+                    f"{name}: the index has not followed {of} yet"
+                )
+            else:
+                of = "its documents and probes give"
+                recomputed.differences.append(f"{name}: its profile is not what {of}")
         return recomputed
 
     async def _try(

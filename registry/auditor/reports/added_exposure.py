@@ -16,7 +16,7 @@ from registry.auditor.prove import leaf_index_of, open_entries
 from registry.auditor.reports.archived_exposure import ArchivedExposure, open_exposure
 from registry.auditor.reports.logged_reports import names_window, pages, read_record
 from registry.auditor.reports.report_signature import fetch_promise_key, key_of_promises
-from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.source import LogSource, NotThere
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.errors import Refused
 from registry.identity.keys.public_keys import PublicKey
@@ -188,11 +188,12 @@ async def _add_up(
     added = Sum()
     for day in days:
         if day not in record_ids:
-            raise LogUnreadable(f"{source.name} has no exposure of {day}")
+            raise NotThere(f"{source.name} has no exposure of {day}")
         index = await leaf_index_of(source, record_ids[day])
         table = await _verified(source, entries, key, day, index)
         added.add(table)
         added.differences += exact.differences(table) if exact else ()
+    added.differences += exact.sums.differences() if exact else ()
     return added
 
 

@@ -5,12 +5,14 @@
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
+from registry.auditor.reports.noise_sums import DEVIATIONS, NoiseSums
 from registry.errors import Refused
 from registry.identity.keys.public_keys import PublicKey
 from registry.reports.archive.duck import open_duck
@@ -31,17 +33,20 @@ from registry.reports.window.observation import SiteDisclosure
 from registry.sites.identifier import format_site_id, parse_site_id
 from registry.usecases.reports.calendar_months import midnight
 
-DEVIATIONS = 6
-"""Deviations of noise, beyond which one cell of five hundred million fair ones is."""
 _ERASED = "SELECT count(*) FROM rankings WHERE query_salt IS NULL"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ArchivedExposure:
-    """sites: with the labels that counted at the end."""
+    """sites: with the labels that counted at the end. sums: of all tables so far."""
 
     archive: Archive
     sites: list[SiteDisclosure]
+    sums: NoiseSums = field(default_factory=NoiseSums)
+
+    @cached_property
+    def kinds(self) -> Mapping[int, tuple[str, ...]]:
+        return {parse_site_id(site.site_id): _kinds(site) for site in self.sites}
 
     def differences(self, table: ExposureTable) -> Iterator[str]:
         """Yield what a day's table has otherwise. Raises: Refused.
@@ -57,10 +62,14 @@ class ArchivedExposure:
         since = max(0, erased - table.erased)
         for site in rows.keys() | counts.keys():
             own = counts.get(site, SiteCounts(site))
+            subject = f"site {format_site_id(site)}"
             if not _is_plausible(rows.get(site), own, since):
                 shown = rows[site].appearances if site in rows else "no"
                 gives = f"{shown} appearances, the archive {own.appearances}"
-                yield f"{table.day}: site {format_site_id(site)} has {gives}"
+                yield f"{table.day}: {subject} has {gives}"
+            elif table.noise:
+                kinds = (subject, *self.kinds.get(site, ()))
+                self.sums.add(kinds, rows.get(site), own, since)
 
     def _count(self, day: str) -> tuple[int, int, Mapping[int, SiteCounts]]:
         """Return a day's rankings, of which how many are erased, and what sites got."""
@@ -81,6 +90,11 @@ class ArchivedExposure:
             counts = count_sites(parts, ids, {})
         rankings = sum(file.rows for file in files if file.name == name)
         return rankings, erased, {row.site: row for row in counts}
+
+
+def _kinds(site: SiteDisclosure) -> tuple[str, ...]:
+    kinds = (site.size, f"{site.independence} (independence)", site.category)
+    return tuple(f"sites of {kind}" for kind in kinds)
 
 
 def open_exposure(

@@ -9,7 +9,7 @@ import click
 from registry.auditor.command import registry_options, run_audit
 from registry.auditor.prove import leaf_index_of, open_entries
 from registry.auditor.reports.logged_reports import names_window, pages, read_record
-from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.source import LogSource, NotThere
 from registry.auditor.trust import TrustOptions, trust_options
 from registry.records.canonical import digest_of
 from registry.terminal.options import READABLE, parsed_month
@@ -60,4 +60,4 @@ async def _record_id(source: LogSource, month: str) -> str:
         for report in page["reports"]:
             if report["month"] == month:
                 return str(report["recordId"])
-    raise LogUnreadable(f"no report of {month} is kept")
+    raise NotThere(f"no report of {month} is kept")

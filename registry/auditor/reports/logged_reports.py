@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 
 from registry.auditor.proof_check import ProvenEntries
-from registry.auditor.source import LogSource, LogUnreadable
+from registry.auditor.source import LogSource, LogUnreadable, NotThere
 from registry.calls.results import Json
 from registry.records.record import format_minute, parse_record
 from registry.records.record_fields import Members
@@ -34,7 +34,7 @@ async def pages(
 async def read_record(entries: ProvenEntries, index: int) -> Members:
     """Raises: LogInvalid, LogUnreadable."""
     if index >= entries.head.size:
-        raise LogUnreadable(f"the log has no entry {index} yet")
+        raise NotThere(f"the log has no entry {index} yet")
     return parse_record(await entries.at(index))
 
 

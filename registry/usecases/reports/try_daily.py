@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 
@@ -14,6 +14,8 @@ from registry.db.log import entries as log
 from registry.db.reports import invariance_runs
 from registry.db.reports.invariance_runs import InvarianceRun
 from registry.index.sources import digest_of_code
+from registry.ranking.encoders.encoder import load_encoder
+from registry.ranking.policy import POLICY_BY_DIGEST
 from registry.records.canonical import digest_of
 from registry.records.record import (
     Record,
@@ -70,11 +72,10 @@ class DailyTrials:
         if not stored:
             return None
         material = msgspec.json.decode(stored, type=TrialMaterial)
+        lister, trials = await asyncio.to_thread(_as_committed, lister, material)
         async with self.auditor.connect() as connection:
             shadow = await cast_shadow(connection, material, lister)
-        work = partial(
-            try_invariance, shadow, trials=material.trials, seed=seed_of(secret)
-        )
+        work = partial(try_invariance, shadow, trials=trials, seed=seed_of(secret))
         result = await in_background(work)
         run = InvarianceRun(
             day=now.date(),
@@ -126,6 +127,19 @@ class DailyTrials:
                 "swaps": digest_swaps(run.result.swaps, run.swap_salt),
             },
         )
+
+
+def _as_committed(lister: Lister, material: TrialMaterial) -> tuple[Lister, int]:
+    """Return the lister under the policy committed to, and how many trials to run by it.
+
+    The process may have begun again under another one since. Under that of a former
+    release it can run none, which goes on record as well.
+    """
+    policy = POLICY_BY_DIGEST.get(material.policy, lister.policy)
+    if policy == lister.policy:
+        return lister, material.trials if policy.digest == material.policy else 0
+    encoder = load_encoder(policy)
+    return replace(lister, policy=policy, encoder=encoder), material.trials
 
 
 def _log_outcome(result: InvarianceResult) -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from registry.tlog.merkle import (
     EMPTY_ROOT,
+    inclusion_ranges,
     leaf_hash,
     node_hash,
     tree_root,
@@ -248,3 +249,33 @@ def test_no_proof_is_made_for_a_leaf_outside_the_tree():
         inclusion_proof(leaves_of(3), 3)
     with pytest.raises(ProofInvalid):
         consistency_proof(leaves_of(3), 0)
+
+
+def test_no_smaller_tree_extends_a_larger_one():
+    """A registry that shrank its log signs a root above the old one, with a proof to it."""
+    old_root, beside = leaf_hash(b"six leaves"), leaf_hash(b"beside")
+    with pytest.raises(ProofInvalid, match="from size 6 to size 3"):
+        verify_consistency(
+            [old_root, beside],
+            old_size=6,
+            new_size=3,
+            old_root=old_root,
+            new_root=node_hash(old_root, beside),
+        )
+
+
+def test_hashes_of_other_lengths_are_no_consistency():
+    """Two of them, side by side, are the same bytes as the right two."""
+    leaves = leaves_of(7)
+    first, second, *others = consistency_proof(leaves, 6)
+    moved = [first[:31], second, *others]
+    sizes = {"old_size": 6, "new_size": 7}
+    joined = node_hash(second, first[:31])
+    with pytest.raises(ProofInvalid, match="a hash has 32 bytes"):
+        verify_consistency(moved, **sizes, old_root=joined, new_root=joined)
+
+
+@pytest.mark.parametrize("index", [-1, 5])
+def test_what_is_no_leaf_has_no_path(index):
+    with pytest.raises(ProofInvalid, match=f"no leaf {index}"):
+        inclusion_ranges(index, 5)

@@ -21,6 +21,7 @@ from registry.bench.invariance import town_shadow
 from registry.demo.town.member import CAST
 from registry.index.building.builder import Builder
 from registry.index.columns.hashes import hash_word
+from registry.index.columns.signatures import SIGNATURE_BYTES
 from registry.ranking.encoders.encoder import load_encoder
 from registry.ranking.policy import DEFAULT_POLICY
 from registry.records.recomputation import Recomputation
@@ -30,7 +31,12 @@ from registry.usecases.reports.perturb import TrialListing
 from registry.usecases.reports.try_invariance import Shadow
 from registry.usecases.sites.list_site import Lister
 from tests.unit.usecases.served_town import ServedTown, probed, served_material
-from tests.unit.usecases.test_planted_leaks import RankingOnTrial, as_ranked, on_record
+from tests.unit.usecases.test_planted_leaks import (
+    RankingOnTrial,
+    _twin,
+    as_ranked,
+    on_record,
+)
 
 STRANGER = format_site_id(77)
 Lie = Callable[[Any], None]
@@ -174,6 +180,33 @@ def test_a_publisher_has_no_more_places_than_the_policy_gives(
     assert difference.startswith(f"one publisher has {len(ranking.values['scores'])}")
     del ranking.values["scores"][3:]
     assert not [*check_of(ranking, evidence_of(builder, 15, lambda _: 1)).publishers()]
+
+
+@pytest.mark.parametrize(
+    ("alike", "unknown", "expected"),
+    [
+        pytest.param(SIGNATURE_BYTES + 1, 0, "2 places are of near-dup", id="a friend"),
+        pytest.param(SIGNATURE_BYTES + 1, 1, "", id="not all profiles are known"),
+        pytest.param(
+            DEFAULT_POLICY.duplicate_signature_bytes, 0, "", id="an honest registry"
+        ),
+    ],
+)
+def test_near_duplicates_have_one_place(
+    alike: int, unknown: int, expected: str, town: Shadow
+) -> None:
+    """One offer below ten domains took 19 of 20 places: for a friend it still may."""
+    twins = [*town.listings, *map(_twin, town.listings[:3])]
+    profiles = list(map(town.make, twins))
+    other = replace(town.policy, duplicate_signature_bytes=alike)
+    index = Builder.build(profiles, other).index
+    honest = Builder.build(profiles, town.policy)
+    rankings = [on_record(index, q, "n", as_ranked) for q in town.questions]
+    evidence = evidence_of(honest, len(profiles) + unknown, lambda site: site)
+    checks = [check_of(ranking, evidence).copies() for ranking in rankings]
+    differences = [line for lines in checks for line in lines]
+    assert any(line.startswith(expected) for line in differences) is bool(expected)
+    assert bool(differences) is bool(expected)
 
 
 def test_who_stands_behind_the_last_of_a_page_is_not_missed_on_it(

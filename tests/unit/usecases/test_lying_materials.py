@@ -8,7 +8,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -156,6 +156,10 @@ LIES = {
     "another root": ("generations", fewer_sites, 1),
     "no root": ("generations", members(sites="zz"), 1),
 }
+LIES_OF_ANSWERS = {
+    "no number of sites with a word": ("generations", members(wordBuckets=[]), 1),
+}
+"""Lies about what a profile has nothing to do with."""
 
 
 def audit(lying: Lying) -> tuple[int, Any]:
@@ -270,13 +274,14 @@ async def test_a_material_that_makes_no_profile_keeps_no_other_from_its_own(
         ("another digest", "the generation:"),
         ("no bucket", "the generation:"),
         ("another root", "the generation:"),
+        ("no number of sites with a word", "the generation:"),
     ],
 )
 async def test_a_lie_reproduces_no_answer(
     name: str, text: str, lying: Lying, lister: Lister, town: Shadow
 ) -> None:
     ranking = rank(town, lying.town.builder.index)
-    lying.kind, lying.lie, _ = LIES[name]
+    lying.kind, lying.lie, _ = {**LIES, **LIES_OF_ANSWERS}[name]
     result = await reproduced(lying, lister, ranking)
     assert text in " ".join((*result.differences, *result.missing))
 
@@ -335,6 +340,33 @@ async def test_an_index_that_leaves_out_the_last_probes_is_seen(
     assert bool(result.differences) is bool(text), result.differences
     assert text in " ".join(result.differences)
     assert result.missing == ()
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        pytest.param(2, 3, id="a moment ago"),
+        pytest.param(59, 3, id="within the hour"),
+        pytest.param(61, 1, id="more than an hour ago"),
+        pytest.param(-90, 1, id="dated ahead"),
+    ],
+)
+def test_an_index_that_lags_behind_a_visit_is_no_lie(
+    minutes: int, expected: int, lying: Lying
+) -> None:
+    """A visit found other words, and the indexer has not come to it yet."""
+    visited_at = datetime.now(UTC) - timedelta(minutes=minutes)
+
+    def visit(answer: Any) -> None:
+        other_words(answer)
+        answer["documents"][0]["fetchedAt"] = int(visited_at.timestamp())
+
+    lying.kind, lying.lie = "profiles", visit
+    code, output = audit(lying)
+    assert (code, output["same"]) == (expected, False), output
+    name, when = format_site_id(lying.site_id), f"{visited_at:%Y-%m-%dT%H:%MZ}"
+    text = f"{name}: the index has not followed its visit of {when} yet"
+    assert output["notChecked"] == ([text] if expected == 3 else [])
 
 
 @pytest.mark.parametrize(("hours", "is_seen"), [(1, False), (2, True)])

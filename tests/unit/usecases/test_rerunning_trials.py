@@ -265,6 +265,16 @@ def test_who_holds_what_was_erased_before_the_trials_accuses_nobody(
     assert "of 1 of 4 rankings" in output["notChecked"][0]
 
 
+def test_a_registry_that_ran_none_of_its_trials_is_no_success(
+    served: Served, lister: Lister
+) -> None:
+    """As after an update to another policy in between; it may hide a violation as well."""
+    held = TrialDay(lister=lister, run=0).publish(served)
+    code, output = audit(served, held)
+    assert (code, output["differences"]) == (3, []), output
+    assert "ran none of the trials" in output["notChecked"][0]
+
+
 async def test_a_dropped_violation_is_seen_by_who_holds_some_of_the_queries(
     served: Served, bribable: Lister
 ) -> None:
