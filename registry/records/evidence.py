@@ -10,6 +10,7 @@ before the promise and the last one from well after it, so no other place is lef
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Annotated, Literal
 
 import msgspec
@@ -116,6 +117,7 @@ def verify_evidence(
     )
 
 
+@lru_cache(maxsize=4_096)  # promises of one minute stand behind the same entries
 def minute_of(entry: bytes) -> datetime:
     """Return when the record was made, cut to the minute. Raises: Refused."""
     minute = str(parse_record(entry)["t"])

@@ -232,9 +232,10 @@ class AnswerCheck:
         slots = Counter(
             leader.get(site_id) or site_id for site_id in self._answer.site_ids
         )
-        for site_id in (site_id for site_id, count in slots.items() if count > 1):
-            name = format_site_id(site_id)
-            yield f"{slots[site_id]} places are of near-duplicates, led by {name}"
+        for site_id, count in slots.items():
+            if count > 1:
+                name = format_site_id(site_id)
+                yield f"{count} places are of near-duplicates, led by {name}"
 
     def left_out(self) -> Iterator[str]:
         """Look for drawn sites that belong into a first page and are not in it."""
